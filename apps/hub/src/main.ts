@@ -1,0 +1,2 @@
+import { a } from '#domain';
+console.log(a);

@@ -1,0 +1,30 @@
+/**
+ * Every stable code a user can meet in GraphQL `userErrors` or in a delivery, with the sentence that says what to do
+ * next. One table, so that the hub, the agent, the CLI and the documentation cannot disagree.
+ */
+export const ERROR_CODES = {
+  INVALID_INPUT: 'Correct the named field and send the request again.',
+  NOT_FOUND: 'Check the id; the object may have been deleted, or you may not see it.',
+  ALREADY_EXISTS: 'Choose another name, or adopt the existing object.',
+  GENERATION_CONFLICT: 'Read the object again, look at the changed fields, and repeat with the current generation.',
+  IDEMPOTENCY_KEY_REUSED: 'Use a new idempotency key for a new request.',
+  FORBIDDEN: 'Ask an owner of the project for the right named in the message.',
+  MEMBER_CLUSTER_NOT_APPROVED: 'Approve the member cluster first.',
+  NO_AGENT_FOR_NAMESPACE: 'Enrol an agent that owns this namespace, or one of scope CLUSTER.',
+  TOKEN_INVALID: 'Create a new enrolment token; each is used once and expires.',
+  FINGERPRINT_MISMATCH: 'This key belongs to another Kubernetes cluster; enrol this one on its own.',
+  AGENT_QUARANTINED: 'Two agents use one key; look at both clusters, then approve a replacement.',
+  AGENT_REVOKED: 'This agent was forgotten; enrol it anew.',
+  SIGNATURE_INVALID: 'The agent signed with another key than the enrolled one; enrol it anew.',
+  OBJECT_TOO_LARGE: 'Keep the object under 200 KiB.',
+  NOT_DRIFTED: 'Nothing to do: the live object is as the hub wants it.',
+  NOT_DELETED_LOCALLY: 'Nothing to do: the object still exists in the member cluster.',
+  SPEC_REJECTED: 'Correct the spec as the message says.',
+  CRD_TOO_OLD: 'Upgrade the agent, or its CRDs, in that member cluster.',
+  MEMBER_API_DOWN: "Wait for the member cluster's API server, or repair it.",
+  GENERATION_REUSED: 'Nothing to do: the hub sends the object again under a new generation.',
+  NOT_PERMITTED_HERE: "The agent's own limits in the member cluster forbid this; change its values there.",
+  DELETED_LOCALLY: 'Recreate the object, or forget it.',
+  NAME_TAKEN: 'Wait until the other object of this name is gone, or remove it.',
+} as const;
+export type ErrorCode = keyof typeof ERROR_CODES;

@@ -1,0 +1,43 @@
+/** Names that are written into other people's clusters: changing one orphans what an older release wrote. */
+export const API_GROUP = 'redis.atoll.dev';
+export const API_VERSION = 'v1alpha1';
+export const API_GROUP_VERSION = `${API_GROUP}/${API_VERSION}`;
+export const REDIS_CLUSTER_KIND = 'RedisCluster';
+export const REDIS_CLUSTER_PLURAL = 'redisclusters';
+export const REDIS_CLUSTER_CRD_NAME = `${REDIS_CLUSTER_PLURAL}.${API_GROUP}`;
+
+export const ANNOTATION = {
+  hubUid: `${API_GROUP}/hub-uid`,
+  hubGeneration: `${API_GROUP}/hub-generation`,
+  specHash: `${API_GROUP}/spec-hash`,
+  /** Wins over hubUid and metadata.uid; fixed at the first reconcile. */
+  dataSetId: `${API_GROUP}/data-set-id`,
+  /** On children: the RedisCluster they belong to, for people; ownerReferences are not used (04). */
+  ownedBy: `${API_GROUP}/redis-cluster`,
+  renderVersion: `${API_GROUP}/render-version`,
+} as const;
+
+export const LABEL = {
+  name: 'app.kubernetes.io/name',
+  instance: 'app.kubernetes.io/instance',
+  component: 'app.kubernetes.io/component',
+  managedBy: 'app.kubernetes.io/managed-by',
+  partOf: 'app.kubernetes.io/part-of',
+  /** Hash of the data set id, see formatDataSetHash. On every child and every volume. */
+  dataSet: `${API_GROUP}/data-set`,
+  /** `primary` or `replica`, on data pods; the role Services select by it. */
+  role: `${API_GROUP}/role`,
+} as const;
+
+export const FINALIZER = `${API_GROUP}/children`;
+
+/** Field managers of server-side apply. The link owns pushed spec fields; the operator owns children and status. */
+export const FIELD_MANAGER = { link: 'atoll-hub', operator: 'atoll-agent' } as const;
+
+export const AGENT_IDENTITY_SECRET = 'atoll-agent-identity';
+export const AGENT_STATE_CONFIG_MAP = 'atoll-agent-state';
+export const SCOPE_CONFIG_MAP = 'atoll-scope';
+export const AGENT_LEASE = 'atoll-agent';
+
+export const REDIS_PORT = 6379;
+export const SENTINEL_PORT = 26379;

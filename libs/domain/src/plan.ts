@@ -1,0 +1,111 @@
+/**
+ * What the planner says should happen: plain data, the same for the executor, the status, events, the log and a dry
+ * run, so they cannot disagree. Each action has one executor file in apps/agent/src/act.
+ */
+import type { ObjectKey } from './ids.ts';
+import type { KubeObject } from './redis-cluster.ts';
+import type { Condition, Endpoints, Phase, PodStatus } from './redis-cluster-status.ts';
+import type { DataSetRecord } from './snapshot.ts';
+
+interface ActionBase {
+  /** Stable code in CamelCase. */
+  readonly reason: string;
+  /** A sentence for people. */
+  readonly message: string;
+  /** True when it interrupts or endangers service; at most one such action a plan. */
+  readonly disruptive: boolean;
+}
+
+export type Action = ActionBase &
+  (
+    | { readonly kind: 'AddFinalizer' }
+    | { readonly kind: 'RemoveFinalizer' }
+    /** Server-side apply, forced: a child belongs to the operator alone. */
+    | { readonly kind: 'ApplyChild'; readonly object: KubeObject }
+    /** Delete one child by name; `uid` is the precondition. */
+    | {
+        readonly kind: 'DeleteChild';
+        readonly apiVersion: string;
+        readonly objectKind: string;
+        readonly key: ObjectKey;
+        readonly uid: string;
+      }
+    /** Make Secret <name>-credentials with fresh random passwords, only when it is absent. */
+    | {
+        readonly kind: 'CreateCredentials';
+        readonly key: ObjectKey;
+        readonly dataSetHash: string;
+        readonly users: readonly string[];
+      }
+    /** Publish Secret <name>-connection from the credentials. */
+    | { readonly kind: 'PublishConnection'; readonly key: ObjectKey; readonly fields: Readonly<Record<string, string>> }
+    /** Write the record ConfigMap of the data set before the action that makes it true. */
+    | { readonly kind: 'WriteRecord'; readonly key: ObjectKey; readonly record: DataSetRecord }
+    /** REPLICAOF NO ONE; the precondition is read again on the server right before. */
+    | {
+        readonly kind: 'PromotePod';
+        readonly pod: string;
+        readonly expectRunId: string;
+        readonly onlyIfEmpty: boolean;
+        readonly onlyIfWaiting: boolean;
+      }
+    | {
+        readonly kind: 'ReplicateFrom';
+        readonly pod: string;
+        readonly expectRunId: string;
+        readonly primaryHost: string;
+        readonly primaryPort: number;
+      }
+    | {
+        readonly kind: 'MonitorPrimary';
+        readonly sentinelPod: string;
+        readonly masterName: string;
+        readonly primaryHost: string;
+        readonly primaryPort: number;
+        readonly quorum: number;
+        readonly settings: Readonly<Record<string, string>>;
+      }
+    | {
+        readonly kind: 'SetSentinelSettings';
+        readonly sentinelPod: string;
+        readonly masterName: string;
+        readonly settings: Readonly<Record<string, string>>;
+      }
+    | { readonly kind: 'SetConfig'; readonly pod: string; readonly values: Readonly<Record<string, string>> }
+    | {
+        readonly kind: 'LabelRole';
+        readonly pod: string;
+        readonly podUid: string;
+        readonly role: 'primary' | 'replica';
+      }
+    /** Eviction API, so that budgets count it. */
+    | { readonly kind: 'EvictPod'; readonly pod: string; readonly podUid: string }
+  );
+export type ActionKind = Action['kind'];
+
+/** Status as the planner sees it, without times of transition: `report` fills those from the last status. */
+export interface PlannedStatus {
+  readonly phase: Phase;
+  readonly conditions: readonly Omit<Condition, 'lastTransitionTime'>[];
+  readonly readyPods: number;
+  readonly size: number;
+  readonly currentPrimary?: string;
+  readonly targetPrimary?: string;
+  readonly primaryTerm?: number;
+  readonly primaryVersion?: string;
+  readonly engineVersion?: string;
+  readonly pods: readonly PodStatus[];
+  readonly sentinels: readonly PodStatus[];
+  readonly endpoints?: Endpoints;
+  readonly dataSetId: string;
+  readonly renderVersion: number;
+}
+
+export interface Plan {
+  readonly actions: readonly Action[];
+  /** Names of the rules that spoke, in order, with their reasons: the trail of the decision. */
+  readonly trail: readonly { readonly rule: string; readonly reason: string; readonly message: string }[];
+  readonly status: PlannedStatus;
+  /** Look again after this long even when nothing changes; undefined: only on change or resync. */
+  readonly recheckAfterMs?: number;
+}

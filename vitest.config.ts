@@ -1,0 +1,9 @@
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    include: ['apps/**/*.spec.ts', 'libs/**/*.spec.ts', 'tools/**/*.spec.ts', 'bench/**/*.spec.ts'],
+    environment: 'node',
+    passWithNoTests: false,
+  },
+});
