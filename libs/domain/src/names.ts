@@ -41,3 +41,10 @@ export const AGENT_LEASE = 'atoll-agent';
 
 export const REDIS_PORT = 6379;
 export const SENTINEL_PORT = 26379;
+
+/**
+ * Where a Redis that must not yet be primary is told to replicate from: TEST-NET-1, routed nowhere (RFC 5737). The
+ * startup guard writes it, the planner reads "replica of this address" as "waits for Sentinel or the agent".
+ */
+export const WAITING_PRIMARY_HOST = '192.0.2.1';
+export const WAITING_PRIMARY_PORT = REDIS_PORT;
