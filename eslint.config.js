@@ -42,7 +42,10 @@ export default tseslint.config(
     languageOptions: { parserOptions: { emitDecoratorMetadata: true, experimentalDecorators: true } },
     rules: { 'max-params': ['error', 6] },
   },
-  { files: ['apps/agent/src/platform/**', 'apps/hub/src/platform/**', 'tools/**', 'bench/**', 'e2e/**', 'apps/cli/**'], rules: { 'no-console': 'off' } },
+  {
+    files: ['apps/agent/src/platform/**', 'apps/hub/src/platform/**', 'tools/**', 'bench/**', 'e2e/**', 'apps/cli/**'],
+    rules: { 'no-console': 'off' },
+  },
   {
     files: ['**/*.spec.ts', '**/*.e2e.ts', '**/*.contract.ts'],
     rules: { ...sizes(600, 600), '@typescript-eslint/explicit-module-boundary-types': 'off' },

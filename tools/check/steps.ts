@@ -1,0 +1,36 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Step } from './run-steps.ts';
+
+const report = (name: string): string => join(tmpdir(), `atoll-${name}-${process.pid}.json`);
+
+/** A vitest run whose JSON report is counted. */
+export function vitestStep(
+  name: string,
+  config: string,
+  options: Partial<Step> & { filters?: readonly string[] } = {},
+): Step {
+  const { filters = [], ...rest } = options;
+  const resultsFile = report(name.replaceAll(' ', '-'));
+  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${resultsFile}`];
+  return { name, command: 'vitest', args: ['run', '--config', config, ...reporters, ...filters], resultsFile, ...rest };
+}
+
+/** The one check command: what every commit must pass. The longest first, so that two workers end together. */
+export const CHECK_STEPS: readonly Step[] = [
+  { name: 'lint', command: 'eslint', args: ['--cache', '--cache-location', 'node_modules/.cache/eslint/', '.'] },
+  { name: 'types', command: 'tsc', args: ['-p', 'tsconfig.json'] },
+  vitestStep('unit tests', 'vitest.config.ts'),
+  { name: 'types of the hub', command: 'tsc', args: ['-p', 'apps/hub/tsconfig.app.json'] },
+  { name: 'format', command: 'prettier', args: ['--check', '--cache', '--log-level', 'warn', '.'] },
+  {
+    name: 'import graph',
+    command: 'depcruise',
+    args: ['--output-type', 'err', 'apps', 'libs', 'migrations', 'tools', 'e2e', 'bench'],
+  },
+  { name: 'dead code', command: 'knip', args: ['--no-progress'] },
+  { name: 'simulation, 25 seeds', command: 'node', args: ['tools/simulate/main.ts', '--seed', '1', '--runs', '25'] },
+  { name: 'GraphQL schema', command: 'node', args: ['tools/schema/main.ts', '--check'] },
+  { name: 'CRD schema', command: 'node', args: ['tools/crd/main.ts', '--check'] },
+  { name: 'paths named in docs', command: 'node', args: ['tools/check/check-docs.ts'] },
+];
