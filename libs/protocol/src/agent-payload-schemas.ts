@@ -1,0 +1,111 @@
+/** Shapes of everything an agent may send. The types of messages.ts are the contract; the compiler holds both together. */
+import * as v from 'valibot';
+import * as field from './field-schemas.ts';
+import type { AgentPayloads } from './messages.ts';
+
+const hello = v.object({
+  protocolVersions: field.versions,
+  agentId: field.requiredText,
+  agentVersion: field.shortText,
+  instanceId: field.requiredText,
+  scope: field.scope,
+  fingerprint: field.requiredText,
+  hubEpoch: v.exactOptional(field.shortText),
+  appliedRevision: field.count,
+  specDigest: field.digest,
+  crdSchemaHash: field.shortText,
+  capabilities: v.pipe(v.array(field.shortText), v.maxLength(256)),
+  inventory: field.inventoryState,
+  signature: field.requiredText,
+});
+
+const objectOutcome = v.object({
+  hubUid: field.requiredText,
+  hubGeneration: field.count,
+  state: v.picklist(['APPLIED', 'REJECTED', 'CONFLICT', 'WAITING', 'DELETED_LOCALLY', 'DELETED', 'ORPHANED']),
+  specHash: v.exactOptional(field.sha256),
+  code: v.exactOptional(field.shortText),
+  message: v.exactOptional(field.longText),
+  retryable: v.exactOptional(v.boolean()),
+  contested: v.exactOptional(v.array(field.foreignField)),
+});
+
+const desiredAck = v.object({
+  revision: field.count,
+  outcomes: v.array(objectOutcome),
+  digest: field.digest,
+});
+
+const statusItem = v.object({
+  hubUid: v.exactOptional(field.requiredText),
+  namespace: field.requiredText,
+  name: field.requiredText,
+  uid: field.requiredText,
+  kind: field.requiredText,
+  observedHubGeneration: v.exactOptional(field.count),
+  observedGeneration: v.exactOptional(field.count),
+  phase: v.exactOptional(field.shortText),
+  conditions: v.array(field.condition),
+  dataSetId: v.exactOptional(field.shortText),
+  mode: v.exactOptional(field.shortText),
+  engineVersion: v.exactOptional(field.shortText),
+  size: v.exactOptional(field.count),
+  readyPods: v.exactOptional(field.count),
+  currentPrimary: v.exactOptional(field.shortText),
+  primaryTerm: v.exactOptional(field.count),
+  endpoints: v.exactOptional(v.record(field.shortText, field.longText)),
+  pods: v.array(field.podStatus),
+  foreignFields: v.array(field.foreignField),
+  liveSpec: v.exactOptional(field.liveSpec),
+  gone: v.exactOptional(v.boolean()),
+  terminating: v.exactOptional(v.boolean()),
+  numbers: v.exactOptional(v.record(field.shortText, v.pipe(v.number(), v.finite()))),
+});
+
+const inventoryObject = v.object({
+  hubUid: field.requiredText,
+  hubGeneration: field.count,
+  specHash: field.shortText,
+  namespace: field.requiredText,
+  name: field.requiredText,
+  unclaimed: v.boolean(),
+});
+
+const eventItem = v.object({
+  hubUid: v.exactOptional(field.requiredText),
+  namespace: field.requiredText,
+  name: field.requiredText,
+  severity: v.picklist(['Normal', 'Warning']),
+  reason: field.shortText,
+  message: field.longText,
+  first: field.shortText,
+  last: field.shortText,
+  count: field.count,
+});
+
+const enrol = v.object({
+  token: field.requiredText,
+  publicKey: field.requiredText,
+  fingerprint: field.requiredText,
+  scope: field.scope,
+  agentVersion: field.shortText,
+  instanceId: field.requiredText,
+  signature: field.requiredText,
+});
+
+type Schemas = { readonly [T in keyof AgentPayloads]: v.GenericSchema<unknown, AgentPayloads[T]> };
+
+export const agentPayloadSchemas: Schemas = {
+  Hello: hello,
+  DesiredAck: desiredAck,
+  StatusBatch: v.object({
+    counter: field.count,
+    items: v.array(statusItem),
+    complete: v.exactOptional(v.boolean()),
+  }),
+  Heartbeat: v.object({ inventory: field.inventoryState }),
+  InventoryChunk: v.object({ objects: v.array(inventoryObject), last: v.boolean() }),
+  EventBatch: v.object({ counter: field.count, items: v.array(eventItem) }),
+  Enrol: enrol,
+  KeyRotation: v.object({ newPublicKey: field.requiredText, signature: field.requiredText }),
+};

@@ -1,0 +1,63 @@
+/** Shapes that messages of both directions are built from, with the bounds that a hostile peer meets. */
+import * as v from 'valibot';
+import type { Condition, RedisClusterSpec, Scope } from '#domain';
+import type { ForeignField } from './messages.ts';
+
+/** Deepest nesting of a free JSON value: canonical JSON and other walks are recursive. */
+const MAX_JSON_DEPTH = 64;
+
+export const shortText = v.pipe(v.string(), v.maxLength(512));
+export const longText = v.pipe(v.string(), v.maxLength(64 * 1024));
+export const requiredText = v.pipe(v.string(), v.minLength(1), v.maxLength(512));
+/** A count or revision: a safe integer from 0. */
+export const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
+export const generation = v.pipe(v.number(), v.safeInteger(), v.minValue(1));
+export const sha256 = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, 'not a SHA-256 in hex'));
+export const digest = v.pipe(v.string(), v.regex(/^[0-9a-f]{32}$/, 'not a digest'));
+export const inventoryState = v.picklist(['SYNCED', 'UNKNOWN']);
+export const versions = v.pipe(v.array(count), v.minLength(1), v.maxLength(32));
+
+export const scope: v.GenericSchema<unknown, Scope> = v.variant('kind', [
+  v.object({ kind: v.literal('CLUSTER') }),
+  v.object({ kind: v.literal('NAMESPACE'), namespace: requiredText }),
+]);
+
+/** Words that a newer agent may have more of are taken as text; nothing is decided by an unknown one. */
+const openWord = <Word extends string>(): v.GenericSchema<unknown, Word> =>
+  shortText as unknown as v.GenericSchema<unknown, Word>;
+
+export const condition: v.GenericSchema<unknown, Condition> = v.object({
+  type: openWord<Condition['type']>(),
+  status: v.picklist(['True', 'False', 'Unknown']),
+  reason: shortText,
+  message: longText,
+  observedGeneration: count,
+  lastTransitionTime: shortText,
+});
+
+export const podStatus = v.object({
+  name: requiredText,
+  role: openWord<'primary' | 'replica' | 'waiting' | 'sentinel' | 'unknown'>(),
+  ready: v.boolean(),
+  node: v.exactOptional(shortText),
+  ip: v.exactOptional(shortText),
+  link: v.exactOptional(v.picklist(['up', 'down'])),
+});
+
+export const foreignField: v.GenericSchema<unknown, ForeignField> = v.object({
+  path: v.pipe(v.string(), v.minLength(1), v.maxLength(4096)),
+  manager: shortText,
+  liveValue: v.exactOptional(v.string()),
+});
+
+function isShallow(value: unknown, depth: number): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  if (depth === 0) return false;
+  return Object.values(value).every((inner) => isShallow(inner, depth - 1));
+}
+
+/** A live spec as it is in the member cluster: shown and compared, never acted on, so only its size is bounded. */
+export const liveSpec = v.custom<RedisClusterSpec>(
+  (value) => typeof value === 'object' && value !== null && !Array.isArray(value) && isShallow(value, MAX_JSON_DEPTH),
+  'not a JSON object, or nested too deeply',
+);
