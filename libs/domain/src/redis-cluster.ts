@@ -1,6 +1,14 @@
 import type { RedisClusterSpec } from './redis-cluster-spec.ts';
 import type { RedisClusterStatus } from './redis-cluster-status.ts';
 
+/** One entry of metadata.managedFields: which fields a manager owns, as Kubernetes' FieldsV1. */
+export interface ManagedFieldsEntry {
+  readonly manager?: string;
+  readonly operation?: string;
+  readonly subresource?: string;
+  readonly fieldsV1?: unknown;
+}
+
 /** The part of Kubernetes' object metadata that Atoll reads. */
 export interface ObjectMeta {
   readonly name: string;
@@ -13,6 +21,7 @@ export interface ObjectMeta {
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
   readonly finalizers?: readonly string[];
+  readonly managedFields?: readonly ManagedFieldsEntry[];
 }
 
 /** Any Kubernetes object, as plain data. */
