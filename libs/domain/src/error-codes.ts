@@ -25,6 +25,9 @@ export const ERROR_CODES = {
   GENERATION_REUSED: 'Nothing to do: the hub sends the object again under a new generation.',
   NOT_PERMITTED_HERE: "The agent's own limits in the member cluster forbid this; change its values there.",
   DELETED_LOCALLY: 'Recreate the object, or forget it.',
+  DELETE_BREAKER: 'Many deletes at once are held back; this one goes on by itself when the window has passed.',
+  GENERATION_AHEAD:
+    'The member cluster holds a newer generation than the hub: compare both, then save the one you want.',
   NAME_TAKEN: 'Wait until the other object of this name is gone, or remove it.',
 } as const;
 export type ErrorCode = keyof typeof ERROR_CODES;

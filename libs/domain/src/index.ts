@@ -3,6 +3,7 @@ export * from './error-codes.ts';
 export * from './fleet.ts';
 export * from './ids.ts';
 export * from './names.ts';
+export * from './outcome.ts';
 export * from './plan.ts';
 export * from './redis-cluster.ts';
 export * from './redis-cluster-spec.ts';

@@ -109,3 +109,15 @@ export interface Plan {
   /** Look again after this long even when nothing changes; undefined: only on change or resync. */
   readonly recheckAfterMs?: number;
 }
+
+/** What became of a plan: `execute` stops at the first failure. The failed action is the one after `done`. */
+export interface PlanResult {
+  readonly done: readonly Action[];
+  readonly failure?: {
+    readonly action: Action;
+    /** Stable code in CamelCase, for instance `ApplyChildFailed`. */
+    readonly reason: string;
+    /** A sentence for people, without secrets. */
+    readonly message: string;
+  };
+}

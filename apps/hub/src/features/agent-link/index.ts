@@ -1,0 +1,2 @@
+/** Public face of the link: what other features may use. */
+export { changeDesired, type DesiredOp } from './change-desired.ts';

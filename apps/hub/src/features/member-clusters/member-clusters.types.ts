@@ -1,0 +1,50 @@
+/**
+ * The use cases of `MemberClustersService` (injectable), all of the shape
+ * `method(tx: EntityManager, request: { input, actor, nowMs }): Promise<Outcome<T>>`; the caller owns the transaction,
+ * so that its audit row and idempotency key commit together with the work.
+ */
+import type { AgentId, MemberClusterId } from '#domain';
+
+/** Who asks; principals come from the access feature. */
+export interface Actor {
+  readonly principal: string;
+}
+
+/** enrolMemberCluster */
+export interface EnrolMemberClusterInput {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly region?: string;
+  readonly scope: 'CLUSTER' | 'NAMESPACE';
+  /** Scope NAMESPACE: the namespace that the agent will own. */
+  readonly namespace?: string;
+  /** One of the hub's public agent addresses; default the first. */
+  readonly hubAddress?: string;
+}
+export interface EnrolledMemberCluster {
+  readonly memberClusterId: MemberClusterId;
+  readonly agentId: AgentId;
+  /** Shown once; only its hash is stored. */
+  readonly token: string;
+  readonly tokenExpiresAt: Date;
+  /** The `helm install` command with address, CA and token. */
+  readonly installCommand: string;
+  /** PEM of the CA that agents verify the hub with. */
+  readonly caCertificate: string;
+}
+
+/** approveAgent: binds the key and the fingerprint that the agent sent with its token. */
+export interface ApproveAgentInput {
+  readonly agentId: string;
+  /** Joins a namespaced agent to another member cluster than the one it was enrolled under. */
+  readonly memberClusterId?: string;
+}
+export interface ApprovedAgent {
+  readonly agentId: AgentId;
+  readonly memberClusterId: MemberClusterId;
+}
+
+/** revokeAgent, and forgetMemberCluster with `memberClusterId`: live sessions end at once. */
+export interface RevokeAgentInput {
+  readonly agentId: string;
+}
