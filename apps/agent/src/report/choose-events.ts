@@ -1,0 +1,59 @@
+/**
+ * Which Kubernetes Events a pass deserves: one for each thing that was done that a person wants to know, one for a change
+ * of phase, one for a failure. A settled pass gives none. Events are for people; nothing is decided from them.
+ */
+import type { ActionKind, PlanResult, RedisClusterStatus } from '#domain';
+
+export interface EventToTell {
+  readonly severity: 'Normal' | 'Warning';
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** Housekeeping of every pass, and steps that the change of phase tells already. */
+const QUIET: ReadonlySet<ActionKind> = new Set<ActionKind>([
+  'AddFinalizer',
+  'RemoveFinalizer',
+  'PublishConnection',
+  'WriteRecord',
+  'LabelRole',
+]);
+const WORRYING: ReadonlySet<string> = new Set(['Degraded', 'ActionRequired', 'SpecRejected']);
+
+const ofPhase = (before: RedisClusterStatus | undefined, after: RedisClusterStatus): EventToTell[] => {
+  if (after.phase === undefined || before?.phase === after.phase) return [];
+  const ready = after.conditions?.find((condition) => condition.type === 'Ready');
+  return [
+    {
+      severity: WORRYING.has(after.phase) ? 'Warning' : 'Normal',
+      reason: after.phase,
+      message: ready?.message ?? `The phase is ${after.phase} now.`,
+    },
+  ];
+};
+
+/** Events of one pass, in the order to tell them; equal ones (same reason and sentence) are merged. */
+export const chooseEvents = (
+  before: RedisClusterStatus | undefined,
+  after: RedisClusterStatus,
+  result: PlanResult,
+): EventToTell[] => {
+  const events: EventToTell[] = result.done
+    .filter((action) => !QUIET.has(action.kind))
+    .map((action) => ({
+      severity: action.disruptive ? 'Warning' : 'Normal',
+      reason: action.reason,
+      message: action.message,
+    }));
+  if (result.failure !== undefined) {
+    events.push({ severity: 'Warning', reason: result.failure.reason, message: result.failure.message });
+  }
+  events.push(...ofPhase(before, after));
+  const seen = new Set<string>();
+  return events.filter((event) => {
+    const text = `${event.severity} ${event.reason} ${event.message}`;
+    if (seen.has(text)) return false;
+    seen.add(text);
+    return true;
+  });
+};

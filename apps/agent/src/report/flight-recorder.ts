@@ -1,0 +1,84 @@
+/**
+ * The flight recorder `status.decisions`: what was seen, what was done, why, bounded to the newest 20 entries. A decision
+ * that only repeats the newest one is not written again: it would raise the object's version on each retry and wake
+ * every watcher, and a long retry would push the interesting entries out.
+ */
+import type { Action, Decision, Plan, PlanResult } from '#domain';
+
+export const MAX_DECISIONS = 20;
+/** Keeps one entry readable in `kubectl describe`, and the object small. */
+const MAX_TEXT = 240;
+
+const shorten = (text: string): string => (text.length <= MAX_TEXT ? text : `${text.slice(0, MAX_TEXT - 1)}…`);
+
+/** What an action does, to what, in one phrase: `ApplyChild StatefulSet cache-abc`. Never carries values of Secrets. */
+export const describeAction = (action: Action): string => {
+  switch (action.kind) {
+    case 'ApplyChild':
+      return `${action.kind} ${action.object.kind} ${action.object.metadata.name}`;
+    case 'DeleteChild':
+      return `${action.kind} ${action.objectKind} ${action.key.name}`;
+    case 'CreateCredentials':
+    case 'PublishConnection':
+    case 'WriteRecord':
+      return `${action.kind} ${action.key.name}`;
+    case 'PromotePod':
+    case 'EvictPod':
+    case 'SetConfig':
+      return `${action.kind} ${action.pod}`;
+    case 'ReplicateFrom':
+      return `${action.kind} ${action.pod} ← ${action.primaryHost}:${action.primaryPort}`;
+    case 'LabelRole':
+      return `${action.kind} ${action.pod}=${action.role}`;
+    case 'MonitorPrimary':
+    case 'SetSentinelSettings':
+      return `${action.kind} ${action.sentinelPod}`;
+    case 'AddFinalizer':
+    case 'RemoveFinalizer':
+      return action.kind;
+  }
+};
+
+/** Consecutive actions of one reason are one decision: a creation is one entry, not one for each child. */
+const groupByReason = (actions: readonly Action[]): { reason: string; message: string; actions: Action[] }[] => {
+  const groups: { reason: string; message: string; actions: Action[] }[] = [];
+  for (const action of actions) {
+    const last = groups.at(-1);
+    if (last?.reason === action.reason) last.actions.push(action);
+    else groups.push({ reason: action.reason, message: action.message, actions: [action] });
+  }
+  return groups;
+};
+
+const describeGroup = (actions: readonly Action[]): string => {
+  const names = actions.slice(0, 3).map(describeAction);
+  const rest = actions.length - names.length;
+  return rest > 0 ? `${names.join(', ')} and ${rest} more` : names.join(', ');
+};
+
+/** The decisions of one pass, oldest first; empty when nothing was done and nothing failed. */
+export const decisionsOf = (plan: Plan, result: PlanResult, time: string): Decision[] => {
+  const decisions = groupByReason(result.done).map((group) => ({
+    time,
+    observation: shorten(group.message),
+    action: shorten(describeGroup(group.actions)),
+    reason: group.reason,
+  }));
+  if (result.failure === undefined) return decisions;
+  const { action, reason, message } = result.failure;
+  const why = plan.trail.find((entry) => entry.reason === action.reason)?.message ?? action.message;
+  return [
+    ...decisions,
+    { time, observation: shorten(`${why} → ${message}`), action: shorten(`failed: ${describeAction(action)}`), reason },
+  ];
+};
+
+const repeats = (a: Decision, b: Decision | undefined): boolean =>
+  b !== undefined && a.reason === b.reason && a.action === b.action && a.observation === b.observation;
+
+/** Appends to the record; what only repeats the newest entry is left out. */
+export const appendDecisions = (recorded: readonly Decision[], fresh: readonly Decision[]): readonly Decision[] => {
+  const all = [...recorded];
+  for (const decision of fresh) if (!repeats(decision, all.at(-1))) all.push(decision);
+  return all.length === recorded.length ? recorded : all.slice(-MAX_DECISIONS);
+};

@@ -1,0 +1,76 @@
+/**
+ * Turns what the planner saw into the status that is written: adds the times that need memory (lastTransitionTime, the
+ * flight recorder) from the last status, and what happened to the plan. Invariant: the same picture twice gives an equal
+ * status, so a settled object is never written again; a status that moves by itself would wake its own watch for ever.
+ */
+import { ANNOTATION } from '#domain';
+import type { Condition, Plan, PlannedStatus, PlanResult, RedisClusterObject, RedisClusterStatus } from '#domain';
+import { appendDecisions, decisionsOf } from './flight-recorder.ts';
+
+/** One failed pass may be a lost race; this many in a row are worth a condition. */
+export const STALLED_AFTER_FAILURES = 3;
+
+export interface MergeStatusInput {
+  readonly resource: RedisClusterObject;
+  /** The newest status known, which may be newer than the one in `resource`. */
+  readonly last: RedisClusterStatus | undefined;
+  readonly plan: Plan;
+  readonly result: PlanResult;
+  /** Passes that failed in a row before this one. */
+  readonly failuresBefore: number;
+  /** RFC 3339. */
+  readonly now: string;
+}
+
+type PlannedCondition = PlannedStatus['conditions'][number];
+
+const stalledBy = (input: MergeStatusInput): PlannedCondition | undefined => {
+  const { failure } = input.result;
+  if (failure === undefined || input.failuresBefore + 1 < STALLED_AFTER_FAILURES) return undefined;
+  return {
+    type: 'Stalled',
+    status: 'True',
+    reason: failure.reason,
+    message: failure.message,
+    observedGeneration: input.resource.metadata.generation ?? 0,
+  };
+};
+
+const mergeConditions = (input: MergeStatusInput): Condition[] => {
+  const stalled = stalledBy(input);
+  const planned = input.plan.status.conditions.filter(
+    (condition) => stalled === undefined || condition.type !== 'Stalled',
+  );
+  const known = new Map((input.last?.conditions ?? []).map((condition) => [condition.type, condition]));
+  return [...planned, ...(stalled === undefined ? [] : [stalled])].map((condition) => {
+    const before = known.get(condition.type);
+    const since = before?.status === condition.status ? before.lastTransitionTime : input.now;
+    return { ...condition, lastTransitionTime: since };
+  });
+};
+
+/** Copies without the fields that are undefined, as JSON would. */
+const compact = <T extends object>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
+
+const hubGenerationOf = (resource: RedisClusterObject): number | undefined => {
+  const text = resource.metadata.annotations?.[ANNOTATION.hubGeneration];
+  const value = Number(text);
+  return text !== undefined && Number.isSafeInteger(value) ? value : undefined;
+};
+
+/** The complete status to write. Pure; equal input gives equal output. */
+export const mergeStatus = (input: MergeStatusInput): RedisClusterStatus => {
+  const { pods, sentinels, conditions: _, ...states } = input.plan.status;
+  const fresh = decisionsOf(input.plan, input.result, input.now);
+  return compact({
+    ...states,
+    observedGeneration: input.resource.metadata.generation,
+    observedHubGeneration: hubGenerationOf(input.resource),
+    mode: input.resource.spec.mode,
+    ready: `${states.readyPods}/${states.size}`,
+    conditions: mergeConditions(input),
+    shards: [{ name: 'shard-0', pods }],
+    sentinels: sentinels.length === 0 ? undefined : sentinels,
+    decisions: appendDecisions(input.last?.decisions ?? [], fresh),
+  }) as RedisClusterStatus;
+};

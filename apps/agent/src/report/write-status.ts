@@ -1,0 +1,55 @@
+/**
+ * Writes `status` by server-side apply, and only when it differs from what is known to be there. The uid in the request
+ * is a precondition: an object deleted and made again in between is not given its predecessor's status.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import { FIELD_MANAGER } from '#domain';
+import type { RedisClusterObject, RedisClusterStatus } from '#domain';
+import type { KubeClient } from '#kube';
+
+interface Written {
+  readonly uid: string;
+  readonly status: RedisClusterStatus;
+  /** Version of the object that the status was merged from: until the cache moves on, it shows an older status. */
+  readonly basedOn: string | undefined;
+}
+
+export class StatusWriter {
+  readonly #client: KubeClient;
+  readonly #written = new Map<string, Written>();
+
+  constructor(client: KubeClient) {
+    this.#client = client;
+  }
+
+  /** The newest status known: our own last write of this object, else what the object carries. */
+  lastOf(resource: RedisClusterObject): RedisClusterStatus | undefined {
+    const written = this.#written.get(resource.metadata.uid ?? '');
+    return written?.status ?? resource.status;
+  }
+
+  /** Writes when needed. Returns true when a request was sent. */
+  async write(resource: RedisClusterObject, status: RedisClusterStatus): Promise<boolean> {
+    const uid = resource.metadata.uid ?? '';
+    const written = this.#written.get(uid);
+    const cacheIsOld = written !== undefined && written.basedOn === resource.metadata.resourceVersion;
+    const known = cacheIsOld ? written.status : resource.status;
+    if (known !== undefined && isDeepStrictEqual(known, status)) return false;
+    const { name, namespace } = resource.metadata;
+    await this.#client.applyStatus(
+      {
+        apiVersion: resource.apiVersion,
+        kind: resource.kind,
+        metadata: { name, ...(namespace === undefined ? {} : { namespace }), uid },
+        status,
+      },
+      { fieldManager: FIELD_MANAGER.operator, force: true },
+    );
+    this.#written.set(uid, { uid, status, basedOn: resource.metadata.resourceVersion });
+    return true;
+  }
+
+  forget(uid: string): void {
+    this.#written.delete(uid);
+  }
+}
