@@ -78,12 +78,16 @@ func runProvisioner(ctx context.Context, kubeconfig, folder string) error {
 	factory := informers.NewSharedInformerFactory(client, 0)
 	core, classes := factory.Core().V1(), factory.Storage().V1().StorageClasses()
 	p := &provisioner{
-		client:  client,
-		folder:  folder,
-		claims:  func() ([]*v1.PersistentVolumeClaim, error) { return core.PersistentVolumeClaims().Lister().List(labels.Everything()) },
-		volumes: func() ([]*v1.PersistentVolume, error) { return core.PersistentVolumes().Lister().List(labels.Everything()) },
-		class:   func() (*storage.StorageClass, error) { return classes.Lister().Get(className) },
-		volume:  core.PersistentVolumes().Lister().Get,
+		client: client,
+		folder: folder,
+		claims: func() ([]*v1.PersistentVolumeClaim, error) {
+			return core.PersistentVolumeClaims().Lister().List(labels.Everything())
+		},
+		volumes: func() ([]*v1.PersistentVolume, error) {
+			return core.PersistentVolumes().Lister().List(labels.Everything())
+		},
+		class:  func() (*storage.StorageClass, error) { return classes.Lister().Get(className) },
+		volume: core.PersistentVolumes().Lister().Get,
 	}
 	changed := make(chan struct{}, 1)
 	notify := func() {
