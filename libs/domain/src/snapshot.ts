@@ -38,6 +38,7 @@ export type RedisNodeFacts =
       readonly masterHost?: string;
       readonly masterPort?: number;
       readonly linkUp?: boolean;
+      /** How long the link to the primary has been down, in ms; absent when it is up or never was. */
       readonly linkDownSinceMs?: number;
       readonly syncInProgress: boolean;
       readonly connectedReplicas: number;
@@ -61,6 +62,8 @@ export type SentinelFacts =
       readonly primaryPort?: number;
       readonly flags?: string;
       readonly knownReplicas: number;
+      /** Addresses of the replicas it knows, stale ones too: those it could promote by itself. */
+      readonly replicaHosts?: readonly string[];
       readonly otherSentinels: number;
       readonly configEpoch: number;
       readonly failoverInProgress: boolean;

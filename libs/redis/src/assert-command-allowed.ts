@@ -1,0 +1,51 @@
+/**
+ * The one gate every command passes before it is sent. Decides from the command's words alone whether this product
+ * ever sends it. Invariant: a command that can erase data or change a topology behind the planner's back is never
+ * sent, whatever a caller asks. Without it one wrong line anywhere could empty a customer's Redis (04, Never 1).
+ * It is a list of what is allowed: a command that nobody thought of is refused.
+ */
+const ALLOWED: Readonly<Record<string, readonly string[] | 'any'>> = {
+  PING: 'any',
+  INFO: 'any',
+  ROLE: 'any',
+  CONFIG: ['GET', 'SET'],
+  CLIENT: ['PAUSE', 'UNPAUSE', 'LIST', 'KILL'],
+  REPLICAOF: 'any',
+  ACL: ['LIST', 'SETUSER', 'SAVE', 'WHOAMI'],
+  SENTINEL: ['MYID', 'MASTER', 'MASTERS', 'REPLICAS', 'SENTINELS', 'CKQUORUM', 'MONITOR', 'SET', 'REMOVE'],
+};
+
+/** Said in the error, so that a refusal explains itself. */
+const FORBIDDEN_BECAUSE: Readonly<Record<string, string>> = {
+  FLUSHALL: 'erases every key',
+  FLUSHDB: 'erases every key of a database',
+  SWAPDB: 'exchanges databases under the clients',
+  SHUTDOWN: 'stops the server; pods are stopped through Kubernetes',
+  DEBUG: 'can crash the server',
+  CLUSTER: 'belongs to Cluster mode',
+  FAILOVER: 'is treated as a death by Sentinel',
+};
+
+export type RedisCommand = readonly [name: string, ...args: string[]];
+
+export class ForbiddenCommandError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'ForbiddenCommandError';
+  }
+}
+
+/** Throws ForbiddenCommandError, which names the command but none of its arguments, unless the command is allowed. */
+export const assertCommandAllowed = (command: RedisCommand): void => {
+  const name = command[0].toUpperCase();
+  const allowed = Object.hasOwn(ALLOWED, name) ? ALLOWED[name] : undefined;
+  if (allowed === undefined) {
+    const because = Object.hasOwn(FORBIDDEN_BECAUSE, name) ? `it ${FORBIDDEN_BECAUSE[name]}` : 'it is not in the list';
+    throw new ForbiddenCommandError(`${name} is never sent: ${because}.`);
+  }
+  if (allowed === 'any') return;
+  const subcommand = command[1]?.toUpperCase() ?? '';
+  if (!allowed.includes(subcommand)) {
+    throw new ForbiddenCommandError(`${name} ${subcommand} is never sent: it is not in the list.`);
+  }
+};

@@ -1,0 +1,59 @@
+/**
+ * What one Redis says of itself, from INFO and CONFIG GET. Pure: the same text always gives the same facts.
+ * A replica's offset is the larger of the two INFO names: a restarted replica that has not met its primary yet only
+ * carries what it loaded from disk in `master_repl_offset`.
+ */
+import type { RedisNodeFacts } from '#domain';
+import { countKeys, parseInfo, readInfoNumber } from './parse-info.ts';
+import type { InfoFields } from './parse-info.ts';
+import type { Pairs } from './parse-pairs.ts';
+
+export type ReachableRedis = Extract<RedisNodeFacts, { reachable: true }>;
+
+/** INFO sections that the facts are read from; asked for in one command (Redis 7.0 and later take several). */
+export const INFO_SECTIONS = ['server', 'replication', 'persistence', 'keyspace'] as const;
+
+export const buildRedisFacts = (infoText: string, config: Pairs): ReachableRedis => {
+  const info = parseInfo(infoText);
+  const role = info['role'] === 'slave' ? 'slave' : 'master';
+  return {
+    reachable: true,
+    role,
+    ...readIdentity(info),
+    ...readLineage(info),
+    ...(role === 'slave' ? readReplicaFields(info) : {}),
+    syncInProgress: info['master_sync_in_progress'] === '1',
+    connectedReplicas: readInfoNumber(info, 'connected_slaves', 0),
+    loading: info['loading'] === '1' || info['async_loading'] === '1',
+    keys: countKeys(info),
+    config: { ...config },
+  };
+};
+
+const readIdentity = (info: InfoFields): Pick<ReachableRedis, 'runId' | 'version' | 'engine'> => ({
+  runId: info['run_id'] ?? '',
+  version: info['valkey_version'] ?? info['redis_version'] ?? '',
+  engine: info['valkey_version'] === undefined ? 'Redis' : 'Valkey',
+});
+
+const readLineage = (
+  info: InfoFields,
+): Pick<ReachableRedis, 'replicationId' | 'secondReplicationId' | 'offsetBytes'> => ({
+  replicationId: info['master_replid'] ?? '',
+  secondReplicationId: info['master_replid2'] ?? '',
+  offsetBytes: Math.max(
+    readInfoNumber(info, 'master_repl_offset', 0),
+    info['role'] === 'slave' ? readInfoNumber(info, 'slave_repl_offset', 0) : 0,
+    0,
+  ),
+});
+
+const readReplicaFields = (info: InfoFields): Partial<ReachableRedis> => {
+  const downForS = readInfoNumber(info, 'master_link_down_since_seconds', -1);
+  return {
+    ...(info['master_host'] === undefined ? {} : { masterHost: info['master_host'] }),
+    masterPort: readInfoNumber(info, 'master_port', 0),
+    linkUp: info['master_link_status'] === 'up',
+    ...(downForS < 0 ? {} : { linkDownSinceMs: downForS * 1_000 }),
+  };
+};

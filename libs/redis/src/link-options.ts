@@ -1,0 +1,28 @@
+/** How one standing connection is made. */
+export interface RedisCredentials {
+  readonly username: string;
+  readonly password: string;
+}
+
+/**
+ * How a connection ended. FIN and RST came from the other side and are evidence of an exit; TIMEOUT proves nothing;
+ * SELF is our own doing.
+ */
+export type ConnectionEnd = 'FIN' | 'RST' | 'TIMEOUT' | 'SELF';
+
+export interface LinkOptions {
+  /** IP address or name. */
+  readonly host: string;
+  readonly port: number;
+  /** Asked at every connect, so that a rotated password is used from the next connection on. undefined: no AUTH. */
+  readonly credentials: () => RedisCredentials | undefined | Promise<RedisCredentials | undefined>;
+  /** Default 1,000. */
+  readonly connectTimeoutMs?: number;
+  /** Per command. Default 2,000. */
+  readonly commandTimeoutMs?: number;
+  /** Told once per connection that was established. */
+  readonly onEnd?: (end: ConnectionEnd) => void;
+}
+
+export const DEFAULT_CONNECT_TIMEOUT_MS = 1_000;
+export const DEFAULT_COMMAND_TIMEOUT_MS = 2_000;

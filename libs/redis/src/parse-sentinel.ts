@@ -1,0 +1,54 @@
+/** SENTINEL's answers as plain data; addresses are what the Sentinel believes, not what is true. */
+import { parsePairs, parsePairsList } from './parse-pairs.ts';
+import type { Pairs } from './parse-pairs.ts';
+
+export interface SentinelMaster {
+  readonly host: string;
+  readonly port: number;
+  readonly flags: readonly string[];
+  readonly knownReplicas: number;
+  readonly otherSentinels: number;
+  readonly quorum: number;
+  readonly configEpoch: number;
+  readonly fields: Pairs;
+}
+
+export interface SentinelPeer {
+  readonly host: string;
+  readonly port: number;
+  readonly flags: readonly string[];
+  readonly runId: string;
+}
+
+/** SENTINEL MASTER name. */
+export const parseSentinelMaster = (reply: unknown): SentinelMaster => {
+  const fields = parsePairs(reply);
+  return {
+    host: fields['ip'] ?? '',
+    port: wholeNumber(fields['port']),
+    flags: splitFlags(fields['flags']),
+    knownReplicas: wholeNumber(fields['num-slaves']),
+    otherSentinels: wholeNumber(fields['num-other-sentinels']),
+    quorum: wholeNumber(fields['quorum']),
+    configEpoch: wholeNumber(fields['config-epoch']),
+    fields,
+  };
+};
+
+/** SENTINEL REPLICAS name, or SENTINEL SENTINELS name. */
+export const parseSentinelPeers = (reply: unknown): readonly SentinelPeer[] =>
+  parsePairsList(reply).map((fields) => ({
+    host: fields['ip'] ?? '',
+    port: wholeNumber(fields['port']),
+    flags: splitFlags(fields['flags']),
+    runId: fields['runid'] ?? '',
+  }));
+
+/** SENTINEL CKQUORUM name: `OK 3 usable Sentinels…`, or an error reply, which is no quorum. */
+export const parseCheckQuorum = (reply: unknown): boolean => typeof reply === 'string' && reply.startsWith('OK');
+
+const splitFlags = (text: string | undefined): readonly string[] =>
+  text === undefined ? [] : text.split(',').filter((flag) => flag !== '');
+
+const wholeNumber = (text: string | undefined): number =>
+  text !== undefined && /^-?\d+$/.test(text) ? Number(text) : 0;

@@ -1,0 +1,135 @@
+/**
+ * One data pod, spoken to over one standing connection. Everything that changes a topology reads its precondition
+ * again on the server right before, in the same connection: between plan and command the world may have moved.
+ */
+import { WAITING_PRIMARY_HOST } from '#domain';
+import type { RedisNodeFacts } from '#domain';
+import type { RedisCommand } from './assert-command-allowed.ts';
+import { INFO_SECTIONS, buildRedisFacts } from './build-redis-facts.ts';
+import type { ReachableRedis } from './build-redis-facts.ts';
+import { done, refused, unchanged } from './command-outcome.ts';
+import type { CommandOutcome } from './command-outcome.ts';
+import type { LinkOptions } from './link-options.ts';
+import { parsePairs } from './parse-pairs.ts';
+import { RedisCallError } from './redis-call-error.ts';
+import { StandingConnection } from './standing-connection.ts';
+import type { Reply } from './standing-connection.ts';
+
+export interface PromotionPreconditions {
+  /** Empty text: any. */
+  readonly expectRunId: string;
+  readonly onlyIfEmpty: boolean;
+  readonly onlyIfWaiting: boolean;
+}
+
+export interface ReplicationTarget {
+  readonly expectRunId: string;
+  readonly primaryHost: string;
+  readonly primaryPort: number;
+}
+
+export class RedisLink {
+  readonly host: string;
+  readonly port: number;
+  readonly #connection: StandingConnection;
+
+  constructor(options: LinkOptions) {
+    this.host = options.host;
+    this.port = options.port;
+    this.#connection = new StandingConnection(options);
+  }
+
+  /**
+   * The node's facts in one round trip, two with the AUTH of a new connection. Never throws for an unreachable node:
+   * that is a fact too.
+   */
+  async probe(configNames: readonly string[] = []): Promise<RedisNodeFacts> {
+    try {
+      return await this.#readFacts(configNames);
+    } catch (error) {
+      if (error instanceof RedisCallError) return { reachable: false, reason: error.reason, message: error.message };
+      throw error;
+    }
+  }
+
+  /** REPLICAOF NO ONE, when the node is still the process that was planned for and still as the plan says. */
+  async promote(preconditions: PromotionPreconditions): Promise<CommandOutcome> {
+    const facts = await this.#readFacts([]);
+    if (preconditions.expectRunId !== '' && facts.runId !== preconditions.expectRunId) return restarted;
+    if (facts.role === 'master') return unchanged;
+    const refusal = refusePromotion(facts, preconditions);
+    return refusal ?? this.#change(['REPLICAOF', 'NO', 'ONE']);
+  }
+
+  /** REPLICAOF host port, when the node is still the process that was planned for. */
+  async replicaOf(target: ReplicationTarget): Promise<CommandOutcome> {
+    const facts = await this.#readFacts([]);
+    if (target.expectRunId !== '' && facts.runId !== target.expectRunId) return restarted;
+    const follows = facts.masterHost === target.primaryHost && facts.masterPort === target.primaryPort;
+    if (facts.role === 'slave' && follows) return unchanged;
+    if (facts.loading) return refused('LOADING', 'The node is still loading its data.');
+    return this.#change(['REPLICAOF', target.primaryHost, String(target.primaryPort)]);
+  }
+
+  /** One CONFIG SET for all values: the server takes all of them or none. */
+  async configSet(values: Readonly<Record<string, string>>): Promise<CommandOutcome> {
+    const pairs = Object.entries(values).flat();
+    return pairs.length === 0 ? unchanged : this.#change(['CONFIG', 'SET', ...pairs]);
+  }
+
+  /** Values of the named directives; a name that this engine does not know is absent. */
+  async configGet(names: readonly string[]): Promise<Readonly<Record<string, string>>> {
+    if (names.length === 0) return {};
+    const [reply] = await this.#connection.run([['CONFIG', 'GET', ...names]]);
+    return parsePairs(valueOf(reply));
+  }
+
+  /** CLIENT PAUSE for writes only; it ends by itself after `timeoutMs`. */
+  pauseWrites(timeoutMs: number): Promise<CommandOutcome> {
+    return this.#change(['CLIENT', 'PAUSE', String(timeoutMs), 'WRITE']);
+  }
+
+  resumeWrites(): Promise<CommandOutcome> {
+    return this.#change(['CLIENT', 'UNPAUSE']);
+  }
+
+  close(): void {
+    this.#connection.close();
+  }
+
+  async #readFacts(configNames: readonly string[]): Promise<ReachableRedis> {
+    const commands: RedisCommand[] = [['INFO', ...INFO_SECTIONS]];
+    if (configNames.length > 0) commands.push(['CONFIG', 'GET', ...configNames]);
+    const [info, config] = await this.#connection.run(commands);
+    const text = valueOf(info);
+    if (typeof text !== 'string') throw new RedisCallError('OTHER', 'INFO gave no text');
+    return buildRedisFacts(text, config === undefined ? {} : parsePairs(valueOf(config)));
+  }
+
+  async #change(command: RedisCommand): Promise<CommandOutcome> {
+    const [reply] = await this.#connection.run([command]);
+    return toOutcome(reply);
+  }
+}
+
+const restarted = refused('RESTARTED', 'The process is another one than was planned for.');
+
+const refusePromotion = (facts: ReachableRedis, preconditions: PromotionPreconditions): CommandOutcome | undefined => {
+  if (facts.loading) return refused('LOADING', 'The node is still loading its data.');
+  if (facts.syncInProgress) return refused('SYNCING', 'The node is receiving data from a primary.');
+  if (preconditions.onlyIfEmpty && facts.keys > 0) return refused('NOT_EMPTY', 'The node holds keys.');
+  if (preconditions.onlyIfWaiting && facts.masterHost !== WAITING_PRIMARY_HOST) {
+    return refused('NOT_WAITING', 'The node follows a primary, or was told to.');
+  }
+  return undefined;
+};
+
+const valueOf = (reply: Reply | undefined): unknown => (reply?.ok === true ? reply.value : undefined);
+
+const toOutcome = (reply: Reply | undefined): CommandOutcome => {
+  if (reply === undefined) return refused('NO_REPLY', 'The server gave no reply.');
+  return reply.ok ? done : refused('SERVER_REFUSED', withoutArguments(reply.error));
+};
+
+/** Redis repeats the offending value in some errors; a value may be a secret only for commands we never report. */
+const withoutArguments = (text: string): string => text.slice(0, 200);

@@ -1,0 +1,122 @@
+/**
+ * One Sentinel, spoken to over one standing connection. MONITOR resets every option of a master name, so MONITOR and
+ * all SETs go out in one write: a caller killed in between cannot leave a Sentinel without its password.
+ */
+import type { SentinelFacts } from '#domain';
+import type { RedisCommand } from './assert-command-allowed.ts';
+import { buildSentinelFacts } from './build-sentinel-facts.ts';
+import { done, refused, unchanged } from './command-outcome.ts';
+import type { CommandOutcome } from './command-outcome.ts';
+import type { LinkOptions, RedisCredentials } from './link-options.ts';
+import { parseSentinelMaster } from './parse-sentinel.ts';
+import { RedisCallError } from './redis-call-error.ts';
+import { StandingConnection } from './standing-connection.ts';
+import type { Reply } from './standing-connection.ts';
+
+export interface MonitorRequest {
+  readonly masterName: string;
+  readonly primaryHost: string;
+  readonly primaryPort: number;
+  readonly quorum: number;
+  /** SENTINEL SET options by name, without the secret ones. */
+  readonly settings: Readonly<Record<string, string>>;
+  /** What the Sentinel authenticates to the data pods with. */
+  readonly auth?: RedisCredentials;
+}
+
+export class SentinelLink {
+  readonly host: string;
+  readonly port: number;
+  readonly #connection: StandingConnection;
+
+  constructor(options: LinkOptions) {
+    this.host = options.host;
+    this.port = options.port;
+    this.#connection = new StandingConnection(options);
+  }
+
+  /** The Sentinel's view of one master name in one round trip. Never throws for an unreachable Sentinel. */
+  async probe(masterName: string): Promise<SentinelFacts> {
+    try {
+      const replies = await this.#connection.run([
+        ['SENTINEL', 'MYID'],
+        ['SENTINEL', 'MASTER', masterName],
+        ['SENTINEL', 'REPLICAS', masterName],
+        ['SENTINEL', 'CKQUORUM', masterName],
+      ]);
+      const [myId, master, replicas, checkQuorum] = replies.map((reply) => (reply.ok ? reply.value : undefined));
+      return buildSentinelFacts({ myId, master, replicas, checkQuorum });
+    } catch (error) {
+      if (error instanceof RedisCallError) return { reachable: false, reason: error.reason, message: error.message };
+      throw error;
+    }
+  }
+
+  /**
+   * Makes this Sentinel monitor the address. When it monitors another one under this name: REMOVE first, but never
+   * while it runs a failover.
+   */
+  async monitor(request: MonitorRequest): Promise<CommandOutcome> {
+    const [current] = await this.#connection.run([['SENTINEL', 'MASTER', request.masterName]]);
+    const commands: RedisCommand[] = [];
+    if (current?.ok === true) {
+      const master = parseSentinelMaster(current.value);
+      if (master.flags.includes('failover_in_progress')) {
+        return refused('FAILOVER_IN_PROGRESS', 'This Sentinel runs a failover.');
+      }
+      const same = master.host === request.primaryHost && master.port === request.primaryPort;
+      if (same) return this.set(request.masterName, request.settings, request.auth);
+      commands.push(['SENTINEL', 'REMOVE', request.masterName]);
+    }
+    const { masterName, primaryHost, primaryPort, quorum } = request;
+    commands.push(['SENTINEL', 'MONITOR', masterName, primaryHost, String(primaryPort), String(quorum)]);
+    commands.push(...setCommands(masterName, request.settings, request.auth));
+    return firstRefusal(await this.#connection.run(commands));
+  }
+
+  /** SENTINEL SET for each option; the password goes last and only to this one Sentinel. */
+  async set(
+    masterName: string,
+    settings: Readonly<Record<string, string>>,
+    auth?: RedisCredentials,
+  ): Promise<CommandOutcome> {
+    const commands = setCommands(masterName, settings, auth);
+    return commands.length === 0 ? unchanged : firstRefusal(await this.#connection.run(commands));
+  }
+
+  /** SENTINEL REMOVE; unchanged when the name is not monitored. */
+  async remove(masterName: string): Promise<CommandOutcome> {
+    const [reply] = await this.#connection.run([['SENTINEL', 'REMOVE', masterName]]);
+    return reply?.ok === true ? done : unchanged;
+  }
+
+  close(): void {
+    this.#connection.close();
+  }
+}
+
+const setCommands = (
+  masterName: string,
+  settings: Readonly<Record<string, string>>,
+  auth: RedisCredentials | undefined,
+): readonly RedisCommand[] => {
+  const commands: RedisCommand[] = Object.entries(settings).map(([name, value]) => [
+    'SENTINEL',
+    'SET',
+    masterName,
+    name,
+    value,
+  ]);
+  if (auth !== undefined) {
+    commands.push(['SENTINEL', 'SET', masterName, 'auth-user', auth.username, 'auth-pass', auth.password]);
+  }
+  return commands;
+};
+
+/** Server texts to SENTINEL SET may repeat the value, and the value may be the password: only the code is kept. */
+const firstRefusal = (replies: readonly Reply[]): CommandOutcome => {
+  for (const reply of replies) {
+    if (!reply.ok) return refused('SERVER_REFUSED', `Sentinel answered ${reply.error.split(' ')[0] ?? 'ERR'}.`);
+  }
+  return done;
+};

@@ -1,0 +1,158 @@
+/**
+ * One connection that stays open, made anew by the next call after it ended. Decides nothing about Redis; knows how a
+ * connection ended, since FIN and RST are evidence of an exit and a time-out is not (04, "When it may promote").
+ * A connection is kept through single time-outs, so that it can still tell of an exit later, and given up after three
+ * in a row, so that a half-open one does not blind us.
+ */
+import { Redis } from 'ioredis';
+import type { RedisOptions } from 'ioredis';
+import { assertCommandAllowed } from './assert-command-allowed.ts';
+import type { RedisCommand } from './assert-command-allowed.ts';
+import { DEFAULT_COMMAND_TIMEOUT_MS, DEFAULT_CONNECT_TIMEOUT_MS } from './link-options.ts';
+import type { ConnectionEnd, LinkOptions, RedisCredentials } from './link-options.ts';
+import { RedisCallError, classifyCallError } from './redis-call-error.ts';
+
+/** A server's answer to one command: a value, or the error text it replied with. */
+export type Reply = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly error: string };
+
+const MAX_TIMEOUTS_IN_A_ROW = 3;
+
+interface OpenConnection {
+  readonly client: Redis;
+  lastErrorCode: string | undefined;
+  established: boolean;
+  endedByUs: boolean;
+}
+
+export class StandingConnection {
+  readonly #options: LinkOptions;
+  #opening: Promise<OpenConnection> | undefined;
+  #timeoutsInARow = 0;
+  #closed = false;
+
+  constructor(options: LinkOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Sends the commands in one write and answers in their order. Throws RedisCallError when any of them got no answer,
+   * ForbiddenCommandError before anything is sent when one is not allowed.
+   */
+  async run(commands: readonly RedisCommand[]): Promise<readonly Reply[]> {
+    for (const command of commands) assertCommandAllowed(command);
+    const connection = await this.#open();
+    const pipeline = connection.client.pipeline();
+    for (const [name, ...args] of commands) pipeline.call(name, ...args);
+    const answers = await pipeline.exec().catch((error: unknown) => {
+      throw this.#noteFailure(classifyCallError(error));
+    });
+    return (answers ?? []).map(([error, value]) => this.#toReply(error, value));
+  }
+
+  /** Ends the connection for good; later calls throw. */
+  close(): void {
+    this.#closed = true;
+    this.#drop();
+  }
+
+  #toReply(error: Error | null, value: unknown): Reply {
+    if (error === null) {
+      this.#timeoutsInARow = 0;
+      return { ok: true, value };
+    }
+    if (error.name === 'ReplyError') {
+      const failure = classifyCallError(error);
+      if (failure.reason === 'AUTH') throw this.#noteFailure(failure);
+      this.#timeoutsInARow = 0;
+      return { ok: false, error: error.message };
+    }
+    throw this.#noteFailure(classifyCallError(error));
+  }
+
+  #noteFailure(failure: RedisCallError): RedisCallError {
+    this.#timeoutsInARow = failure.reason === 'TIMEOUT' ? this.#timeoutsInARow + 1 : 0;
+    if (failure.reason === 'AUTH' || this.#timeoutsInARow >= MAX_TIMEOUTS_IN_A_ROW) this.#drop();
+    return failure;
+  }
+
+  #drop(): void {
+    const opening = this.#opening;
+    this.#opening = undefined;
+    this.#timeoutsInARow = 0;
+    opening?.then(endConnection, () => undefined);
+  }
+
+  #open(): Promise<OpenConnection> {
+    if (this.#closed) return Promise.reject(new RedisCallError('CLOSED', 'by this side'));
+    if (this.#opening === undefined) {
+      const opening = this.#connect();
+      this.#opening = opening;
+      opening.catch(() => {
+        if (this.#opening === opening) this.#opening = undefined;
+      });
+    }
+    return this.#opening;
+  }
+
+  async #connect(): Promise<OpenConnection> {
+    const credentials = await this.#options.credentials();
+    const client = new Redis(buildClientOptions(this.#options, credentials));
+    const connection: OpenConnection = { client, lastErrorCode: undefined, established: false, endedByUs: false };
+    let firstError: unknown;
+    client.on('error', (error: unknown) => {
+      firstError ??= error;
+      connection.lastErrorCode = readErrorCode(error) ?? connection.lastErrorCode;
+    });
+    client.on('close', () => this.#ended(connection));
+    try {
+      await client.connect();
+    } catch (error) {
+      endConnection(connection);
+      throw classifyCallError(firstError ?? error);
+    }
+    connection.established = true;
+    return connection;
+  }
+
+  #ended(connection: OpenConnection): void {
+    if (!connection.established) return;
+    connection.established = false;
+    this.#opening = undefined;
+    this.#options.onEnd?.(readEnd(connection));
+  }
+}
+
+const endConnection = (connection: OpenConnection): void => {
+  connection.endedByUs = true;
+  connection.client.disconnect();
+};
+
+const readErrorCode = (error: unknown): string | undefined => {
+  const code = error instanceof Error ? (error as { code?: unknown }).code : undefined;
+  return typeof code === 'string' ? code : undefined;
+};
+
+const readEnd = (connection: OpenConnection): ConnectionEnd => {
+  if (connection.endedByUs) return 'SELF';
+  if (connection.lastErrorCode === undefined) return 'FIN';
+  return connection.lastErrorCode === 'ECONNRESET' || connection.lastErrorCode === 'EPIPE' ? 'RST' : 'TIMEOUT';
+};
+
+const buildClientOptions = (options: LinkOptions, credentials: RedisCredentials | undefined): RedisOptions => ({
+  host: options.host,
+  port: options.port,
+  ...(credentials ?? {}),
+  lazyConnect: true,
+  protocol: 2,
+  // Reconnecting, queueing and repeating are the caller's decisions: a command repeated behind our back could act on
+  // a picture that is long gone.
+  retryStrategy: null,
+  enableOfflineQueue: false,
+  autoResendUnfulfilledCommands: false,
+  maxRetriesPerRequest: 0,
+  enableReadyCheck: false,
+  disableClientInfo: true,
+  keepAlive: 10_000,
+  connectTimeout: options.connectTimeoutMs ?? DEFAULT_CONNECT_TIMEOUT_MS,
+  commandTimeout: options.commandTimeoutMs ?? DEFAULT_COMMAND_TIMEOUT_MS,
+});
