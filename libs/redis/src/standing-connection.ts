@@ -27,6 +27,7 @@ interface OpenConnection {
 export class StandingConnection {
   readonly #options: LinkOptions;
   #opening: Promise<OpenConnection> | undefined;
+  #current: OpenConnection | undefined;
   #timeoutsInARow = 0;
   #closed = false;
 
@@ -111,13 +112,14 @@ export class StandingConnection {
       throw classifyCallError(firstError ?? error);
     }
     connection.established = true;
+    this.#current = connection;
     return connection;
   }
 
   #ended(connection: OpenConnection): void {
     if (!connection.established) return;
     connection.established = false;
-    this.#opening = undefined;
+    if (this.#current === connection) this.#opening = undefined;
     this.#options.onEnd?.(readEnd(connection));
   }
 }
@@ -138,21 +140,22 @@ const readEnd = (connection: OpenConnection): ConnectionEnd => {
   return connection.lastErrorCode === 'ECONNRESET' || connection.lastErrorCode === 'EPIPE' ? 'RST' : 'TIMEOUT';
 };
 
-const buildClientOptions = (options: LinkOptions, credentials: RedisCredentials | undefined): RedisOptions => ({
-  host: options.host,
-  port: options.port,
-  ...(credentials ?? {}),
-  lazyConnect: true,
-  protocol: 2,
-  // Reconnecting, queueing and repeating are the caller's decisions: a command repeated behind our back could act on
-  // a picture that is long gone.
-  retryStrategy: null,
-  enableOfflineQueue: false,
-  autoResendUnfulfilledCommands: false,
-  maxRetriesPerRequest: 0,
-  enableReadyCheck: false,
-  disableClientInfo: true,
-  keepAlive: 10_000,
-  connectTimeout: options.connectTimeoutMs ?? DEFAULT_CONNECT_TIMEOUT_MS,
-  commandTimeout: options.commandTimeoutMs ?? DEFAULT_COMMAND_TIMEOUT_MS,
-});
+const buildClientOptions = (options: LinkOptions, credentials: RedisCredentials | undefined) =>
+  ({
+    host: options.host,
+    port: options.port,
+    ...(credentials ?? {}),
+    lazyConnect: true,
+    protocol: 2,
+    // Reconnecting, queueing and repeating are the caller's decisions: a command repeated behind our back could act on
+    // a picture that is long gone.
+    retryStrategy: null,
+    enableOfflineQueue: false,
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
+    enableReadyCheck: false,
+    disableClientInfo: true,
+    keepAlive: 10_000,
+    connectTimeout: options.connectTimeoutMs ?? DEFAULT_CONNECT_TIMEOUT_MS,
+    commandTimeout: options.commandTimeoutMs ?? DEFAULT_COMMAND_TIMEOUT_MS,
+  }) satisfies RedisOptions;
