@@ -1,0 +1,1 @@
+export { AuditResolver } from './audit.resolver.ts';

@@ -1,0 +1,1 @@
+export { FleetEventsResolver } from './fleet-events.resolver.ts';

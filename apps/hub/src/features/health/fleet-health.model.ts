@@ -1,0 +1,44 @@
+import { Field, GraphQLISODateTime, Int, ObjectType, registerEnumType } from '@nestjs/graphql';
+import { GraphQLJson } from '../../platform/graphql/index.ts';
+
+/** GraphQL name → key in `fleet_rollup.group_key`. */
+export const FleetDimensions = {
+  PROJECT: 'project',
+  REGION: 'region',
+  MEMBER_CLUSTER: 'memberCluster',
+  VERSION: 'version',
+  MODE: 'mode',
+  PHASE: 'phase',
+} as const;
+export type FleetDimension = (typeof FleetDimensions)[keyof typeof FleetDimensions];
+registerEnumType(FleetDimensions, { name: 'FleetDimension' });
+
+@ObjectType({ isAbstract: true })
+export abstract class FleetCounts {
+  @Field(() => Int)
+  total!: number;
+
+  @Field(() => Int)
+  ready!: number;
+
+  @Field(() => Int, { description: 'Reported by a fresh agent, and not ready.' })
+  degraded!: number;
+
+  @Field(() => Int, { description: 'Nothing recent is known: neither healthy nor zero.' })
+  unknown!: number;
+}
+
+@ObjectType()
+export class FleetHealthGroup extends FleetCounts {
+  @Field(() => GraphQLJson, { description: 'Value by dimension, for instance {"REGION": "eu"}.' })
+  key!: Record<string, string | null>;
+}
+
+@ObjectType({ description: 'Counts of RedisClusters, from roll-ups that are folded every half second.' })
+export class FleetHealth extends FleetCounts {
+  @Field(() => [FleetHealthGroup])
+  groups!: FleetHealthGroup[];
+
+  @Field(() => GraphQLISODateTime, { nullable: true, description: 'Null: nothing was counted yet.' })
+  foldedAt!: Date | null;
+}

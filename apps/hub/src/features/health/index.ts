@@ -1,0 +1,1 @@
+export { FleetHealthResolver } from './fleet-health.resolver.ts';

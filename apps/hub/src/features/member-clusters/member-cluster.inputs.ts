@@ -1,0 +1,71 @@
+import { Field, ID, InputType } from '@nestjs/graphql';
+import { GraphQLJson } from '../../platform/graphql/index.ts';
+import { ScopeKinds, type ScopeKind } from './member-cluster.enums.ts';
+
+const IDEMPOTENCY_KEY = 'The same key with the same input within 24 hours gives the first answer again.';
+
+@InputType()
+export class EnrolMemberClusterInput {
+  @Field(() => String, { description: 'DNS label; the name of an existing member cluster adds a further agent to it.' })
+  name!: string;
+
+  @Field(() => GraphQLJson, { nullable: true, description: 'Text by name, for instance {"tier": "production"}.' })
+  labels?: unknown;
+
+  @Field(() => String, { nullable: true })
+  region?: string | null;
+
+  @Field(() => ScopeKinds, { defaultValue: ScopeKinds.CLUSTER })
+  scope!: ScopeKind;
+
+  @Field(() => String, {
+    nullable: true,
+    description: 'Needed for scope NAMESPACE: the namespace that the agent owns.',
+  })
+  namespace?: string | null;
+
+  @Field(() => String, {
+    nullable: true,
+    description: "Address (host:port) that the agent dials; one of the hub's. Default: its first.",
+  })
+  hubAddress?: string | null;
+
+  @Field(() => String, {
+    nullable: true,
+    description: `${IDEMPOTENCY_KEY} While no agent came, a repeat issues a new token.`,
+  })
+  idempotencyKey?: string | null;
+}
+
+@InputType()
+export class ApproveAgentInput {
+  @Field(() => ID)
+  agentId!: string;
+
+  @Field(() => ID, {
+    nullable: true,
+    description: 'Join the agent to this member cluster, for agents of scope NAMESPACE.',
+  })
+  memberClusterId?: string | null;
+
+  @Field(() => String, { nullable: true, description: IDEMPOTENCY_KEY })
+  idempotencyKey?: string | null;
+}
+
+@InputType()
+export class RevokeAgentInput {
+  @Field(() => ID)
+  agentId!: string;
+
+  @Field(() => String, { nullable: true, description: IDEMPOTENCY_KEY })
+  idempotencyKey?: string | null;
+}
+
+@InputType()
+export class ForgetMemberClusterInput {
+  @Field(() => ID)
+  memberClusterId!: string;
+
+  @Field(() => String, { nullable: true, description: IDEMPOTENCY_KEY })
+  idempotencyKey?: string | null;
+}

@@ -1,0 +1,63 @@
+import { Field, GraphQLISODateTime, ID, ObjectType } from '@nestjs/graphql';
+import { UserError } from '../../platform/graphql/index.ts';
+import { Agent, MemberCluster } from './member-cluster.model.ts';
+
+@ObjectType()
+export class EnrolMemberClusterPayload {
+  @Field(() => MemberCluster, { nullable: true })
+  memberCluster!: MemberCluster | null;
+
+  @Field(() => Agent, { nullable: true })
+  agent!: Agent | null;
+
+  @Field(() => String, { nullable: true, description: 'One-time enrolment token, shown only here.' })
+  token!: string | null;
+
+  @Field(() => GraphQLISODateTime, { nullable: true })
+  tokenExpiresAt!: Date | null;
+
+  @Field(() => String, { nullable: true, description: "The hub's CA certificate, PEM." })
+  caCertificate!: string | null;
+
+  @Field(() => String, { nullable: true, description: 'The hub address that the agent dials.' })
+  hubAddress!: string | null;
+
+  @Field(() => String, { nullable: true, description: 'Ready to run against the member cluster; it holds the token.' })
+  installCommand!: string | null;
+
+  @Field(() => [UserError])
+  userErrors!: UserError[];
+}
+
+@ObjectType()
+export class ApproveAgentPayload {
+  @Field(() => Agent, { nullable: true })
+  agent!: Agent | null;
+
+  @Field(() => MemberCluster, { nullable: true })
+  memberCluster!: MemberCluster | null;
+
+  @Field(() => [UserError])
+  userErrors!: UserError[];
+}
+
+@ObjectType()
+export class RevokeAgentPayload {
+  @Field(() => Agent, { nullable: true })
+  agent!: Agent | null;
+
+  @Field(() => [UserError])
+  userErrors!: UserError[];
+}
+
+@ObjectType()
+export class ForgetMemberClusterPayload {
+  @Field(() => MemberCluster, { nullable: true })
+  memberCluster!: MemberCluster | null;
+
+  @Field(() => [ID], { description: 'hubUids of RedisClusters that stay in the member cluster, unmanaged.' })
+  orphanedHubUids!: string[];
+
+  @Field(() => [UserError])
+  userErrors!: UserError[];
+}

@@ -1,0 +1,106 @@
+import { Args, Context, ID, Int, Mutation, Parent, Query, ResolveField, Resolver } from '@nestjs/graphql';
+import type { Caller } from '../../platform/auth/index.ts';
+import type { Loaders } from '../../platform/graphql/index.ts';
+import { AgentLoader } from './agent.loader.ts';
+import { EnrolmentMutationsService } from './enrolment-mutations.service.ts';
+import {
+  ApproveAgentInput,
+  EnrolMemberClusterInput,
+  ForgetMemberClusterInput,
+  RevokeAgentInput,
+} from './member-cluster.inputs.ts';
+import { Agent, LocalObject, MemberCluster, MemberClusterConnection } from './member-cluster.model.ts';
+import {
+  ApproveAgentPayload,
+  EnrolMemberClusterPayload,
+  ForgetMemberClusterPayload,
+  RevokeAgentPayload,
+} from './member-cluster.payload.ts';
+import { MemberClusterReadsService } from './member-cluster-reads.service.ts';
+
+@Resolver()
+export class MemberClustersResolver {
+  constructor(
+    private readonly reads: MemberClusterReadsService,
+    private readonly enrolment: EnrolmentMutationsService,
+  ) {}
+
+  @Query(() => MemberCluster, { nullable: true, description: 'Null when there is none.' })
+  memberCluster(
+    @Args('id', { type: () => ID }) id: string,
+    @Context('caller') caller: Caller,
+  ): Promise<MemberCluster | null> {
+    return this.reads.find(id, caller);
+  }
+
+  @Query(() => MemberClusterConnection, { description: 'In the order of their enrolment, without forgotten ones.' })
+  memberClusters(
+    @Args('first', { type: () => Int, defaultValue: 50, description: 'At most 100.' }) first: number,
+    @Args('after', { type: () => String, nullable: true }) after: string | undefined,
+    @Context('caller') caller: Caller,
+  ): Promise<MemberClusterConnection> {
+    return this.reads.list(first, after, caller);
+  }
+
+  @Query(() => [LocalObject], {
+    description:
+      'RedisClusters that the hub does not manage: made by hand, or UNCLAIMED. Needs a role over the whole fleet.',
+  })
+  localObjects(
+    @Args('memberClusterId', { type: () => ID }) memberClusterId: string,
+    @Context('caller') caller: Caller,
+  ): Promise<LocalObject[]> {
+    return this.reads.localObjects(memberClusterId, caller);
+  }
+
+  @Mutation(() => EnrolMemberClusterPayload, {
+    description: 'Makes a pending member cluster and agent, a one-time token and the command that installs the agent.',
+  })
+  enrolMemberCluster(
+    @Args('input') input: EnrolMemberClusterInput,
+    @Context('caller') caller: Caller,
+  ): Promise<EnrolMemberClusterPayload> {
+    return this.enrolment.enrol(input, caller);
+  }
+
+  @Mutation(() => ApproveAgentPayload, { description: 'Binds the key and the fingerprint that the agent sent.' })
+  approveAgent(
+    @Args('input') input: ApproveAgentInput,
+    @Context('caller') caller: Caller,
+  ): Promise<ApproveAgentPayload> {
+    return this.enrolment.approve(input, caller);
+  }
+
+  @Mutation(() => RevokeAgentPayload, { description: 'Ends its session at once and refuses its key from now on.' })
+  revokeAgent(@Args('input') input: RevokeAgentInput, @Context('caller') caller: Caller): Promise<RevokeAgentPayload> {
+    return this.enrolment.revoke(input, caller);
+  }
+
+  @Mutation(() => ForgetMemberClusterPayload, {
+    description: 'Revokes its agents and drops it from the fleet. What runs there goes on, unmanaged, and is listed.',
+  })
+  forgetMemberCluster(
+    @Args('input') input: ForgetMemberClusterInput,
+    @Context('caller') caller: Caller,
+  ): Promise<ForgetMemberClusterPayload> {
+    return this.enrolment.forget(input, caller);
+  }
+}
+
+@Resolver(() => MemberClusterConnection)
+export class MemberClusterConnectionResolver {
+  @ResolveField(() => Int, { description: 'Counted only when selected.' })
+  totalCount(@Parent() parent: MemberClusterConnection): Promise<number> {
+    return parent.countOf();
+  }
+}
+
+@Resolver(() => Agent)
+export class AgentResolver {
+  constructor(private readonly agents: AgentLoader) {}
+
+  @ResolveField(() => MemberCluster)
+  memberCluster(@Parent() parent: Agent, @Context('loaders') loaders: Loaders): Promise<MemberCluster> {
+    return this.agents.memberClusterOf(loaders, parent);
+  }
+}

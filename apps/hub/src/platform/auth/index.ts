@@ -1,0 +1,14 @@
+/** Public face of authentication and authorisation. */
+export { AuthModule } from './auth.module.ts';
+export { AuthenticationService } from './authentication.service.ts';
+export { hashToken } from './bearer-token.ts';
+export {
+  hasFleetRole,
+  hasRole,
+  mayRead,
+  visibleProjects,
+  type Caller,
+  type Role,
+  type RoleBinding,
+  type Viewer,
+} from './viewer.ts';

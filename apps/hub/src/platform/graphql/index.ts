@@ -1,0 +1,14 @@
+/** Public face of the GraphQL platform: what features build their part of the schema with. */
+export { ApiError, unauthenticated } from './api-error.ts';
+export { connectionOf, PageInfo, type Connection, type Edge } from './connection.model.ts';
+export { decodeGlobalId, encodeGlobalId, readGlobalId, type NodeType } from './global-id.ts';
+export { GraphQLJson } from './json.scalar.ts';
+export { NodeRegistry } from './node-registry.ts';
+export { Node } from './node.model.ts';
+export { NodeResolver } from './node.resolver.ts';
+export { orderByKey } from './order-by-key.ts';
+export { buildConnection, encodeCursor, isInteger, isUuid, readPage, type PageRequest } from './page.ts';
+export { Loaders, type RequestContext } from './request-context.ts';
+export { accept, refuse, refuseAll, type Refusal, type Result } from './result.ts';
+export { toUserError } from './user-error.mapper.ts';
+export { ErrorCodes, UserError } from './user-error.model.ts';

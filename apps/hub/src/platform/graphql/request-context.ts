@@ -1,0 +1,36 @@
+import DataLoader from 'dataloader';
+import type { Caller } from '../auth/index.ts';
+
+/**
+ * DataLoaders of one request: rows that one answer needs are read together, and never remembered beyond it. A
+ * subscription lives long, so there each value is read anew (`keep: false`).
+ */
+export class Loaders {
+  private readonly made = new Map<object, unknown>();
+  private readonly keep: boolean;
+
+  constructor(options: { readonly keep: boolean }) {
+    this.keep = options.keep;
+  }
+
+  /** The loader that `owner` made for this request, or a new one over `readMany` (one answer for each key, in order). */
+  get<K, V>(owner: object, readMany: (keys: readonly K[]) => Promise<readonly V[]>): DataLoader<K, V> {
+    const made = this.made.get(owner) as DataLoader<K, V> | undefined;
+    if (made) return made;
+    const loader = new DataLoader<K, V>(readMany, { cache: this.keep });
+    this.made.set(owner, loader);
+    return loader;
+  }
+}
+
+/** What resolvers get as `@Context(...)`. */
+export interface RequestContext {
+  readonly requestId: string;
+  /** Absent on requests without a valid token: those end before any resolver, see request-guard.ts. */
+  readonly caller?: Caller;
+  /** Why nobody could be authenticated although a token came, for instance an outage of Postgres. */
+  readonly failure?: unknown;
+  /** Subscriptions only: the header's value, to be looked at again while the subscription lives. */
+  readonly authorization?: unknown;
+  readonly loaders: Loaders;
+}
