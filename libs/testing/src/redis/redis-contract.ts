@@ -21,7 +21,7 @@ const factsOf = async (link: RedisLink, names: readonly string[] = []) => {
 export const REDIS_CONTRACT: readonly RedisContractCase[] = [
   {
     name: 'a fresh primary says that it is one, that it is empty, and which process it is',
-    run: async (link) => {
+    run: async (link: RedisLink): Promise<void> => {
       const facts = await factsOf(link);
       assert.equal(facts.role, 'master');
       assert.equal(facts.keys, 0);
@@ -33,14 +33,14 @@ export const REDIS_CONTRACT: readonly RedisContractCase[] = [
   },
   {
     name: 'the wanted directives come with the facts, an unknown one is absent',
-    run: async (link) => {
+    run: async (link: RedisLink): Promise<void> => {
       const facts = await factsOf(link, ['maxmemory', 'no-such-directive']);
       assert.deepEqual(Object.keys(facts.config), ['maxmemory']);
     },
   },
   {
     name: 'a replica of the waiting address reports it, with its link down',
-    run: async (link) => {
+    run: async (link: RedisLink): Promise<void> => {
       const { runId } = await factsOf(link);
       const target = { expectRunId: runId, primaryHost: WAITING_PRIMARY_HOST, primaryPort: WAITING_PRIMARY_PORT };
       assert.equal((await link.replicaOf(target)).outcome, 'DONE');
@@ -53,7 +53,7 @@ export const REDIS_CONTRACT: readonly RedisContractCase[] = [
   },
   {
     name: 'a promotion planned for another process is refused and changes nothing',
-    run: async (link) => {
+    run: async (link: RedisLink): Promise<void> => {
       const wanted = { expectRunId: 'f'.repeat(40), onlyIfEmpty: false, onlyIfWaiting: false };
       const outcome = await link.promote(wanted);
       assert.equal(outcome.outcome, 'REFUSED');
@@ -62,7 +62,7 @@ export const REDIS_CONTRACT: readonly RedisContractCase[] = [
   },
   {
     name: 'a waiting, empty node is promoted once, and a second time changes nothing',
-    run: async (link) => {
+    run: async (link: RedisLink): Promise<void> => {
       const { runId } = await factsOf(link);
       const wanted = { expectRunId: runId, onlyIfEmpty: true, onlyIfWaiting: true };
       assert.equal((await link.promote(wanted)).outcome, 'DONE');
@@ -72,7 +72,7 @@ export const REDIS_CONTRACT: readonly RedisContractCase[] = [
   },
   {
     name: 'several directives are set together or not at all',
-    run: async (link) => {
+    run: async (link: RedisLink): Promise<void> => {
       const before = (await factsOf(link, ['maxmemory'])).config['maxmemory'];
       const outcome = await link.configSet({ maxmemory: '104857600', 'maxmemory-policy': 'bogus' });
       assert.equal(outcome.outcome, 'REFUSED');
@@ -83,7 +83,7 @@ export const REDIS_CONTRACT: readonly RedisContractCase[] = [
   },
   {
     name: 'writes can be paused and resumed',
-    run: async (link) => {
+    run: async (link: RedisLink): Promise<void> => {
       assert.equal((await link.pauseWrites(1_000)).outcome, 'DONE');
       assert.equal((await link.resumeWrites()).outcome, 'DONE');
     },
