@@ -59,6 +59,7 @@ const statusItem = v.object({
   liveSpec: v.exactOptional(field.liveSpec),
   gone: v.exactOptional(v.boolean()),
   terminating: v.exactOptional(v.boolean()),
+  unclaimed: v.exactOptional(v.boolean()),
   numbers: v.exactOptional(v.record(field.shortText, v.pipe(v.number(), v.finite()))),
 });
 
@@ -102,6 +103,7 @@ export const agentPayloadSchemas: Schemas = {
     counter: field.count,
     items: v.array(statusItem),
     complete: v.exactOptional(v.boolean()),
+    inventory: v.exactOptional(field.inventoryState),
   }),
   Heartbeat: v.object({ inventory: field.inventoryState }),
   InventoryChunk: v.object({ objects: v.array(inventoryObject), last: v.boolean() }),

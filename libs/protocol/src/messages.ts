@@ -20,7 +20,10 @@ export interface Challenge {
   /** 32 random bytes, base64url; used once. */
   readonly challenge: string;
   readonly protocolVersions: readonly number[];
-  /** The hub's configured public address, which the signature covers. */
+  /**
+   * The hub's configured public address (host:port), which the signature covers. A hub with several takes the one that
+   * the request's Host header names; an agent signs for no other address than the one it dials.
+   */
   readonly audience: string;
 }
 
@@ -173,6 +176,8 @@ export interface StatusItem {
   readonly gone?: boolean;
   /** The object is terminating. */
   readonly terminating?: boolean;
+  /** It carries a hubUid that a verified snapshot of this hub lacks, or that was deleted before (03 rule 1 and 3). */
+  readonly unclaimed?: boolean;
   /** Moving numbers: memory, offsets, keys; not part of the status digest. */
   readonly numbers?: Readonly<Record<string, number>>;
 }
@@ -183,6 +188,8 @@ export interface StatusBatch {
   readonly items: readonly StatusItem[];
   /** True on the batch that ends the full resend after Welcome or StatusResync. */
   readonly complete?: boolean;
+  /** UNKNOWN: the member's API server is away, the items are the last known. Default SYNCED. */
+  readonly inventory?: 'SYNCED' | 'UNKNOWN';
 }
 
 export interface StatusAck {
