@@ -1,2 +1,22 @@
-import { a } from '#domain';
-console.log(a);
+import { ConfigError, parseHubConfig } from './platform/config/hub-config.ts';
+import { createLogger } from './platform/telemetry/logger.ts';
+import { startHub } from './start-hub.ts';
+
+try {
+  const hub = await startHub(parseHubConfig(process.env));
+  let stopping = false;
+  const stop = (): void => {
+    if (stopping) return;
+    stopping = true;
+    hub.close().then(
+      () => process.exit(0),
+      () => process.exit(1),
+    );
+  };
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+} catch (error) {
+  if (error instanceof ConfigError) process.stderr.write(`${error.message}\n`);
+  else createLogger('error', 'main').fatal({ err: error }, 'the hub did not start');
+  process.exit(1);
+}

@@ -1,2 +1,3 @@
 /** Public face of the link: what other features may use. */
 export { changeDesired, type DesiredOp } from './change-desired.ts';
+export { AgentListener } from './agent-listener.ts';

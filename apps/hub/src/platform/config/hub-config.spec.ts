@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest';
+
+import { parseHubConfig, redactHubConfig } from './hub-config.ts';
+
+describe('the configuration of the hub', () => {
+  it('has a default for every key', () => {
+    const config = parseHubConfig({ PATH: '/bin' });
+    expect(config).toMatchObject({
+      environment: 'production',
+      apiPort: 8443,
+      agentPort: 8444,
+      publicAgentAddresses: [],
+    });
+    expect(config.databaseUrl).toBeUndefined();
+  });
+
+  it('takes several public agent addresses', () => {
+    const config = parseHubConfig({ ATOLL_PUBLIC_AGENT_ADDRESS: '10.0.0.1:8444, hub.example:443' });
+    expect(config.publicAgentAddresses).toEqual(['10.0.0.1:8444', 'hub.example:443']);
+  });
+
+  it.each([
+    [{ ATOLL_DELETE_LIMITS: '3' }, 'ATOLL_DELETE_LIMITS: unknown key'],
+    [{ ATOLL_API_PORT: 'https' }, 'ATOLL_API_PORT: must be a number'],
+    [{ ATOLL_PUBLIC_API_ADDRESS: 'https://hub' }, 'ATOLL_PUBLIC_API_ADDRESS: must be host:port'],
+    [{ ATOLL_TLS_KEY_FILE: '/tls/key' }, 'go together'],
+    [{ DATABASE_URL: 'mysql://x' }, 'DATABASE_URL: must begin with postgres://'],
+  ])('refuses %j and names the key', (environment, message) => {
+    expect(() => parseHubConfig(environment)).toThrow(message);
+  });
+
+  it('prints no password', () => {
+    const config = parseHubConfig({ DATABASE_URL: 'postgres://atoll:canary@db:5432/atoll?password=canary' });
+    expect(JSON.stringify(redactHubConfig(config))).not.toContain('canary');
+  });
+});

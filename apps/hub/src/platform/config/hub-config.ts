@@ -1,0 +1,113 @@
+/**
+ * The hub's configuration: from the environment alone, checked whole at start. An unknown ATOLL_ key is an error, since
+ * a misspelt limit would else silently not hold. Secrets are never values here, only names of files; a DATABASE_URL
+ * may hold one, and is redacted wherever the configuration is printed.
+ */
+import * as v from 'valibot';
+
+const port = v.pipe(v.string(), v.regex(/^\d+$/, 'must be a number'), v.transform(Number), v.maxValue(65_535));
+const count = v.pipe(v.string(), v.regex(/^\d+$/, 'must be a number'), v.transform(Number), v.minValue(1));
+const text = v.pipe(v.string(), v.trim(), v.nonEmpty());
+const address = v.pipe(text, v.regex(/^(\[[0-9a-fA-F:]+\]|[^:\s/]+):\d+$/, 'must be host:port'));
+const addresses = v.pipe(
+  v.string(),
+  v.transform((list) => list.split(',').map((part) => part.trim())),
+  v.array(address),
+);
+
+const environmentSchema = v.strictObject({
+  DATABASE_URL: v.optional(v.pipe(text, v.regex(/^postgres(ql)?:\/\//, 'must begin with postgres://'))),
+  ATOLL_DATA_DIR: v.optional(text, './.atoll/hub'),
+  ATOLL_ENVIRONMENT: v.optional(v.picklist(['production', 'development', 'demo']), 'production'),
+  ATOLL_LISTEN_ADDRESS: v.optional(text, '0.0.0.0'),
+  ATOLL_API_PORT: v.optional(port, '8443'),
+  ATOLL_AGENT_PORT: v.optional(port, '8444'),
+  ATOLL_PUBLIC_API_ADDRESS: v.optional(address),
+  ATOLL_PUBLIC_AGENT_ADDRESS: v.optional(addresses),
+  ATOLL_TLS_CERT_FILE: v.optional(text),
+  ATOLL_TLS_KEY_FILE: v.optional(text),
+  ATOLL_TLS_CA_FILE: v.optional(text),
+  ATOLL_BOOTSTRAP_ADMIN_TOKEN_FILE: v.optional(text),
+  ATOLL_REPLICA_NAME: v.optional(text),
+  ATOLL_LOG_LEVEL: v.optional(v.picklist(['trace', 'debug', 'info', 'warn', 'error', 'silent']), 'info'),
+  ATOLL_DELETE_LIMIT_PER_AGENT: v.optional(count, '3'),
+  ATOLL_DELETE_LIMIT_FLEET: v.optional(count, '20'),
+});
+
+export interface TlsFiles {
+  readonly certFile: string;
+  readonly keyFile: string;
+  readonly caFile: string;
+}
+
+export interface HubConfig {
+  readonly databaseUrl?: string;
+  readonly dataDir: string;
+  readonly environment: 'production' | 'development' | 'demo';
+  readonly listenAddress: string;
+  readonly apiPort: number;
+  readonly agentPort: number;
+  /** host:port; default from the listen address and port. */
+  readonly publicApiAddress?: string;
+  /** host:port that agents dial and sign; the first is the default. Empty: from the listen address and port. */
+  readonly publicAgentAddresses: readonly string[];
+  readonly tlsFiles?: TlsFiles;
+  readonly adminTokenFile?: string;
+  readonly replicaName?: string;
+  readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent';
+  readonly deleteLimits: { readonly perAgent: number; readonly fleet: number };
+}
+
+/** Thrown with one line per wrong key. */
+export class ConfigError extends Error {}
+
+/** Reads the ATOLL_ keys and DATABASE_URL of an environment. Throws ConfigError. */
+export function parseHubConfig(environment: Readonly<Record<string, string | undefined>>): HubConfig {
+  const ours = Object.entries(environment).filter(
+    ([key, value]) => (key.startsWith('ATOLL_') || key === 'DATABASE_URL') && value !== undefined && value !== '',
+  );
+  const parsed = v.safeParse(environmentSchema, Object.fromEntries(ours));
+  if (!parsed.success) {
+    const lines = parsed.issues.map((issue) => {
+      const key = String(issue.path?.[0]?.key ?? '?');
+      return issue.expected === 'never' ? `${key}: unknown key` : `${key}: ${issue.message}`;
+    });
+    throw new ConfigError(`wrong configuration:\n  ${lines.join('\n  ')}`);
+  }
+  return toConfig(parsed.output);
+}
+
+function toConfig(env: v.InferOutput<typeof environmentSchema>): HubConfig {
+  const tlsFiles = toTlsFiles(env);
+  return {
+    dataDir: env.ATOLL_DATA_DIR,
+    environment: env.ATOLL_ENVIRONMENT,
+    listenAddress: env.ATOLL_LISTEN_ADDRESS,
+    apiPort: env.ATOLL_API_PORT,
+    agentPort: env.ATOLL_AGENT_PORT,
+    publicAgentAddresses: env.ATOLL_PUBLIC_AGENT_ADDRESS ?? [],
+    logLevel: env.ATOLL_LOG_LEVEL,
+    deleteLimits: { perAgent: env.ATOLL_DELETE_LIMIT_PER_AGENT, fleet: env.ATOLL_DELETE_LIMIT_FLEET },
+    ...(env.DATABASE_URL && { databaseUrl: env.DATABASE_URL }),
+    ...(env.ATOLL_PUBLIC_API_ADDRESS && { publicApiAddress: env.ATOLL_PUBLIC_API_ADDRESS }),
+    ...(tlsFiles && { tlsFiles }),
+    ...(env.ATOLL_BOOTSTRAP_ADMIN_TOKEN_FILE && { adminTokenFile: env.ATOLL_BOOTSTRAP_ADMIN_TOKEN_FILE }),
+    ...(env.ATOLL_REPLICA_NAME && { replicaName: env.ATOLL_REPLICA_NAME }),
+  };
+}
+
+function toTlsFiles(env: v.InferOutput<typeof environmentSchema>): TlsFiles | undefined {
+  const { ATOLL_TLS_CERT_FILE: certFile, ATOLL_TLS_KEY_FILE: keyFile, ATOLL_TLS_CA_FILE: caFile } = env;
+  if (!certFile && !keyFile && !caFile) return undefined;
+  if (certFile && keyFile && caFile) return { certFile, keyFile, caFile };
+  throw new ConfigError('wrong configuration:\n  ATOLL_TLS_CERT_FILE, _KEY_FILE and _CA_FILE go together');
+}
+
+/** The configuration as it may be logged. */
+export function redactHubConfig(config: HubConfig): HubConfig {
+  if (!config.databaseUrl) return config;
+  const databaseUrl = config.databaseUrl
+    .replace(/\/\/([^:@/]*):[^@/]*@/, '//$1:***@')
+    .replace(/password=[^&]*/, 'password=***');
+  return { ...config, databaseUrl };
+}

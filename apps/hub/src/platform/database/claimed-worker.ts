@@ -1,0 +1,62 @@
+/**
+ * Background work that one replica at a time may do: each tick takes an advisory lock for the length of one transaction
+ * and does nothing when another replica holds it. Nobody is elected, so nobody's death has to be noticed.
+ */
+import type { Logger } from 'pino';
+import type { DataSource, EntityManager } from 'typeorm';
+
+/** One number per kind of work, equal in all replicas. */
+export const WORKER_LOCK = { liveness: 7_162_101, fold: 7_162_102, housekeeping: 7_162_103 } as const;
+
+export interface ClaimedWork {
+  readonly name: keyof typeof WORKER_LOCK;
+  readonly intervalMs: number;
+  work(tx: EntityManager): Promise<void>;
+}
+
+export class ClaimedWorker {
+  readonly #dataSource: DataSource;
+  readonly #work: ClaimedWork;
+  readonly #log: Logger;
+  #timer: NodeJS.Timeout | undefined;
+  #running: Promise<void> = Promise.resolve();
+  #stopped = false;
+
+  constructor(dataSource: DataSource, work: ClaimedWork, log: Logger) {
+    this.#dataSource = dataSource;
+    this.#work = work;
+    this.#log = log;
+  }
+
+  start(): void {
+    this.#schedule();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+    await this.#running;
+  }
+
+  /** One tick; true when this replica had the claim. Throws what the work throws. */
+  async tick(): Promise<boolean> {
+    return this.#dataSource.transaction(async (tx) => {
+      const [row] = (await tx.query('SELECT pg_try_advisory_xact_lock($1) AS claimed', [
+        WORKER_LOCK[this.#work.name],
+      ])) as { claimed: boolean }[];
+      if (!row?.claimed) return false;
+      await this.#work.work(tx);
+      return true;
+    });
+  }
+
+  #schedule(): void {
+    if (this.#stopped) return;
+    const jitterMs = Math.random() * this.#work.intervalMs * 0.1;
+    this.#timer = setTimeout(() => {
+      this.#running = this.tick()
+        .catch((error: unknown) => this.#log.error({ err: error, worker: this.#work.name }, 'background work failed'))
+        .then(() => this.#schedule());
+    }, this.#work.intervalMs + jitterMs);
+  }
+}

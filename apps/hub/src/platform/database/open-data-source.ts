@@ -1,0 +1,58 @@
+/** Opens the pool of connections with what every transaction of the hub relies on, and brings the schema up to date. */
+import pg from 'pg';
+import { DataSource, type MixedList } from 'typeorm';
+
+import { runHintsAfterCommit } from './after-commit.ts';
+
+const INT8_OID = 20;
+/** Any number: only equality counts, among hubs that migrate the same database. */
+const MIGRATION_LOCK = 7_162_001;
+/** One forgotten transaction would stop every reader of change_log, which reads below pg_snapshot_xmin (03). */
+const IDLE_IN_TRANSACTION_TIMEOUT_MS = 5_000;
+const POOL_SIZE = 16;
+
+/** int8 arrives as text from pg; every int8 of ours counts from 0 and stays a safe integer. */
+export function parseInt8(text: string): number {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value)) throw new RangeError(`int8 ${text} is not a safe integer`);
+  return value;
+}
+
+export interface Schema {
+  readonly migrations: MixedList<new () => object>;
+  readonly entities: MixedList<new () => object>;
+}
+
+export async function openDataSource(databaseUrl: string, schema: Schema, replicaName: string): Promise<DataSource> {
+  pg.types.setTypeParser(INT8_OID, parseInt8);
+  const dataSource = new DataSource({
+    type: 'postgres',
+    entities: schema.entities as never,
+    migrations: schema.migrations as never,
+    migrationsTransactionMode: 'each',
+    applicationName: `atoll-hub ${replicaName}`.slice(0, 63),
+    parseInt8: false,
+    extra: {
+      connectionString: databaseUrl,
+      max: POOL_SIZE,
+      idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
+      connectionTimeoutMillis: 5_000,
+    },
+  });
+  await dataSource.initialize();
+  runHintsAfterCommit(dataSource);
+  return dataSource;
+}
+
+/** Several replicas may start at once: one migrates, the others wait and find nothing to do. Returns the names run. */
+export async function migrate(dataSource: DataSource, databaseUrl: string): Promise<readonly string[]> {
+  const lock = new pg.Client({ connectionString: databaseUrl });
+  await lock.connect();
+  try {
+    await lock.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
+    const ran = await dataSource.runMigrations();
+    return ran.map((migration) => migration.name);
+  } finally {
+    await lock.end();
+  }
+}

@@ -1,0 +1,51 @@
+/**
+ * Makes partitions ahead of time and drops those past their keep: `event` by day (30 days), `change_log` by hour
+ * (24 h). Inserting where no partition is fails, so the first call comes before anything is written.
+ */
+import type { EntityManager } from 'typeorm';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+interface PartitionedTable {
+  readonly table: string;
+  readonly lengthMs: number;
+  readonly ahead: number;
+  readonly keepMs: number;
+}
+
+export const PARTITIONED_TABLES: readonly PartitionedTable[] = [
+  { table: 'event', lengthMs: DAY_MS, ahead: 3, keepMs: 30 * DAY_MS },
+  { table: 'change_log', lengthMs: HOUR_MS, ahead: 6, keepMs: DAY_MS },
+];
+
+/** The partitions that must exist at `nowMs`: from one before the present one to `ahead` after it. */
+export function planPartitions(spec: PartitionedTable, nowMs: number): readonly { name: string; fromMs: number }[] {
+  const present = Math.floor(nowMs / spec.lengthMs);
+  const numbers = Array.from({ length: spec.ahead + 2 }, (_, index) => present - 1 + index);
+  return numbers.map((number) => ({ name: `${spec.table}_p${number}`, fromMs: number * spec.lengthMs }));
+}
+
+/** True for a partition of the table that ended longer ago than its keep. */
+export function isExpired(spec: PartitionedTable, name: string, nowMs: number): boolean {
+  const number = Number(name.slice(`${spec.table}_p`.length));
+  return Number.isSafeInteger(number) && (number + 1) * spec.lengthMs < nowMs - spec.keepMs;
+}
+
+/** Idempotent; callers hold an advisory lock, since two makers of one partition would fail each other. */
+export async function maintainPartitions(tx: EntityManager, nowMs: number): Promise<void> {
+  for (const spec of PARTITIONED_TABLES) {
+    for (const { name, fromMs } of planPartitions(spec, nowMs)) {
+      const [from, to] = [fromMs, fromMs + spec.lengthMs].map((ms) => new Date(ms).toISOString());
+      await tx.query(
+        `CREATE TABLE IF NOT EXISTS ${name} PARTITION OF ${spec.table} FOR VALUES FROM ('${from}') TO ('${to}')`,
+      );
+    }
+    const rows = (await tx.query(
+      `SELECT c.relname AS name FROM pg_inherits AS i JOIN pg_class AS c ON c.oid = i.inhrelid
+       WHERE i.inhparent = $1::regclass`,
+      [spec.table],
+    )) as { name: string }[];
+    for (const { name } of rows.filter((row) => isExpired(spec, row.name, nowMs))) await tx.query(`DROP TABLE ${name}`);
+  }
+}

@@ -1,0 +1,48 @@
+import type { Logger } from 'pino';
+import type { DataSource } from 'typeorm';
+
+import type { HubConfig } from '../config/hub-config.ts';
+import type { HubIdentity } from '../database/hub-identity.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import type { TlsMaterial } from '../tls/tls-material.ts';
+
+/** Where the hub can be reached; known once it listens. */
+export interface HubAddresses {
+  /** host:port of the API. */
+  api: string;
+  /** host:port that agents may dial and sign; the first is the default. */
+  agents: readonly string[];
+}
+
+/** What exists before the application does, handed to it as values by PlatformModule. */
+export interface HubRuntime {
+  readonly config: HubConfig;
+  readonly replica: string;
+  readonly version: string;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly dataSource: DataSource;
+  readonly databaseUrl: string;
+  readonly identity: HubIdentity;
+  readonly tls: TlsMaterial;
+  readonly addresses: HubAddresses;
+  readonly readiness: Readiness;
+}
+
+/** Whether this replica wants traffic. */
+export class Readiness {
+  #draining = false;
+
+  get draining(): boolean {
+    return this.#draining;
+  }
+
+  drain(): void {
+    this.#draining = true;
+  }
+}
+
+/** Injection tokens; DataSource, Metrics and Readiness are injected by their classes. */
+export const RUNTIME = Symbol('RUNTIME');
+export const CONFIG = Symbol('CONFIG');
+export const LOG = Symbol('LOG');

@@ -1,0 +1,83 @@
+/** Makes what the application is built on: database, schema, identity, certificate. Each step adds its own way back. */
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import type { DataSource } from 'typeorm';
+
+import type { HubConfig } from '../config/hub-config.ts';
+import { startEmbeddedPostgres } from '../database/embedded-postgres.ts';
+import { ensureHubIdentity } from '../database/hub-identity.ts';
+import { migrate, openDataSource, type Schema } from '../database/open-data-source.ts';
+import { maintainPartitions } from '../database/partitions.ts';
+import { SignalConnection } from '../database/signal-connection.ts';
+import { signals } from '../database/signals.ts';
+import { Metrics } from '../telemetry/metrics.ts';
+import { loadGivenTls, loadOwnTls, type TlsMaterial } from '../tls/tls-material.ts';
+import { type HubRuntime, Readiness } from './hub-runtime.ts';
+import { systemClock, systemIds } from './time-and-ids.ts';
+import { readHubVersion } from './hub-version.ts';
+
+/** Makers of partitions at start must not meet each other or the housekeeping of a running replica. */
+const PARTITION_LOCK = 7_162_002;
+
+type CleanUps = (() => Promise<unknown>)[];
+
+export async function prepareRuntime(
+  config: HubConfig,
+  replica: string,
+  log: Logger,
+  schema: Schema,
+  cleanUps: CleanUps,
+): Promise<HubRuntime> {
+  const databaseUrl = config.databaseUrl ?? (await startOwnDatabase(config, log, cleanUps));
+  const dataSource = await openDataSource(databaseUrl, schema, replica);
+  cleanUps.push(() => dataSource.destroy());
+  const ran = await migrate(dataSource, databaseUrl);
+  if (ran.length > 0) log.info({ migrations: ran }, 'schema brought up to date');
+  const identity = await prepareDatabase(dataSource);
+  const signalConnection = new SignalConnection(signals, databaseUrl, replica, log);
+  await signalConnection.open();
+  cleanUps.push(() => signalConnection.close());
+  return {
+    config,
+    replica,
+    version: await readHubVersion(),
+    log,
+    metrics: new Metrics(),
+    dataSource,
+    databaseUrl,
+    identity,
+    tls: await loadTls(config),
+    addresses: { api: '', agents: [] },
+    readiness: new Readiness(),
+  };
+}
+
+async function startOwnDatabase(config: HubConfig, log: Logger, cleanUps: CleanUps): Promise<string> {
+  await mkdir(config.dataDir, { recursive: true });
+  const server = await startEmbeddedPostgres(config.dataDir, (text) => log.warn(text));
+  cleanUps.push(() => server.stop());
+  log.warn(
+    { postgresPid: server.pid, adopted: server.adopted },
+    'embedded PostgreSQL: for trying out, not for production; set DATABASE_URL there',
+  );
+  return server.databaseUrl;
+}
+
+const prepareDatabase = (dataSource: DataSource): ReturnType<typeof ensureHubIdentity> =>
+  dataSource.transaction(async (tx) => {
+    await tx.query('SELECT pg_advisory_xact_lock($1)', [PARTITION_LOCK]);
+    await maintainPartitions(tx, systemClock.nowMs());
+    return ensureHubIdentity(tx, systemIds.newId(), systemClock.nowMs());
+  });
+
+function loadTls(config: HubConfig): Promise<TlsMaterial> {
+  if (config.tlsFiles) return loadGivenTls(config.tlsFiles, systemClock.nowMs());
+  const addresses = [...config.publicAgentAddresses, ...(config.publicApiAddress ? [config.publicApiAddress] : [])];
+  const hosts = addresses.map((address) => address.replace(/:\d+$/, '').replace(/^\[|\]$/g, ''));
+  return loadOwnTls(
+    join(config.dataDir, 'tls'),
+    [...new Set([...hosts, 'localhost', '127.0.0.1'])],
+    systemClock.nowMs(),
+  );
+}

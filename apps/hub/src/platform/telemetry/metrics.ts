@@ -1,0 +1,51 @@
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+
+/** The hub's own metrics; one registry per process object, so that several hubs can run in one test. */
+export class Metrics {
+  readonly registry = new Registry();
+  readonly sessions = new Gauge({
+    name: 'atoll_hub_agent_sessions',
+    help: 'Live sessions of agents on this replica',
+    registers: [this.registry],
+  });
+  readonly refusals = new Counter({
+    name: 'atoll_hub_agent_refusals_total',
+    help: 'Handshakes refused, by code',
+    labelNames: ['code'],
+    registers: [this.registry],
+  });
+  readonly frames = new Counter({
+    name: 'atoll_hub_agent_frames_total',
+    help: 'Frames received from agents, by type',
+    labelNames: ['type'],
+    registers: [this.registry],
+  });
+  readonly deliverySeconds = new Histogram({
+    name: 'atoll_hub_delivery_seconds',
+    help: 'From sending a Delta to its booked ack',
+    buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 30],
+    registers: [this.registry],
+  });
+  readonly statusCommitSeconds = new Histogram({
+    name: 'atoll_hub_status_commit_seconds',
+    help: 'Duration of one commit of status batches',
+    buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1],
+    registers: [this.registry],
+  });
+  readonly statusBatches = new Counter({
+    name: 'atoll_hub_status_batches_total',
+    help: 'Status batches, by result',
+    labelNames: ['result'],
+    registers: [this.registry],
+  });
+  readonly inventories = new Counter({
+    name: 'atoll_hub_inventories_total',
+    help: 'Comparisons of inventory with an agent, by reason',
+    labelNames: ['reason'],
+    registers: [this.registry],
+  });
+
+  constructor() {
+    collectDefaultMetrics({ register: this.registry });
+  }
+}

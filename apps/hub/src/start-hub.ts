@@ -1,0 +1,101 @@
+/**
+ * Starts one hub replica: database, identity, certificate, application, listeners, in that order, so that whatever
+ * listens can already do its work. Everything started is stopped in the opposite order, also when a later step fails.
+ */
+import 'reflect-metadata';
+import { NestFactory } from '@nestjs/core';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { mkdir, rename, writeFile } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
+import { hostname } from 'node:os';
+import { join, resolve } from 'node:path';
+
+import { AppModule } from './app.module.ts';
+import { AgentListener } from './features/agent-link/index.ts';
+import { type HubConfig, redactHubConfig } from './platform/config/hub-config.ts';
+import { type HubRuntime } from './platform/lifecycle/hub-runtime.ts';
+import { prepareRuntime } from './platform/lifecycle/prepare-runtime.ts';
+import { startHousekeeping } from './platform/lifecycle/housekeeping.ts';
+import { createLogger, toNestLogger } from './platform/telemetry/logger.ts';
+import { schema } from './schema.ts';
+
+/** Written to ready.json, for tools that started the hub. */
+export interface HubReady {
+  readonly apiUrl: string;
+  readonly agentAddress: string;
+  readonly caFile: string;
+  readonly adminTokenFile: string;
+  readonly databaseUrl: string;
+  readonly pid: number;
+}
+
+export interface RunningHub {
+  readonly ready: HubReady;
+  readonly runtime: HubRuntime;
+  readonly app: NestFastifyApplication;
+  close(): Promise<void>;
+}
+
+export async function startHub(config: HubConfig): Promise<RunningHub> {
+  const replica = config.replicaName ?? `${hostname()}-${process.pid}`;
+  const log = createLogger(config.logLevel, replica);
+  log.info({ config: redactHubConfig(config) }, 'effective configuration');
+  const cleanUps: (() => Promise<unknown>)[] = [];
+  const close = async (): Promise<void> => {
+    for (const cleanUp of cleanUps.splice(0).reverse()) {
+      await cleanUp().catch((error: unknown) => log.error({ err: error }, 'a step of the stop failed'));
+    }
+  };
+  try {
+    await mkdir(config.dataDir, { recursive: true, mode: 0o711 });
+    const runtime = await prepareRuntime(config, replica, log, schema, cleanUps);
+    const app = await createApplication(runtime);
+    cleanUps.push(() => app.close());
+    const ready = await listen(app, runtime);
+    cleanUps.push(startHousekeeping(runtime, [app.getHttpServer(), app.get(AgentListener).server]));
+    await writeReadyFile(config.dataDir, ready);
+    log.info({ apiUrl: ready.apiUrl, agentAddress: ready.agentAddress, hubEpoch: runtime.identity.hubEpoch }, 'ready');
+    return { ready, runtime, app, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function createApplication(runtime: HubRuntime): Promise<NestFastifyApplication> {
+  const adapter = new FastifyAdapter({
+    https: { cert: runtime.tls.certificate, key: runtime.tls.privateKey },
+    bodyLimit: 1024 * 1024,
+    forceCloseConnections: true,
+  });
+  return NestFactory.create<NestFastifyApplication>(AppModule.forRuntime(runtime), adapter, {
+    logger: toNestLogger(runtime.log),
+    abortOnError: false,
+  });
+}
+
+async function listen(app: NestFastifyApplication, runtime: HubRuntime): Promise<HubReady> {
+  const { config, addresses } = runtime;
+  await app.listen(config.apiPort, config.listenAddress);
+  const apiPort = (app.getHttpServer().address() as AddressInfo).port;
+  const agentPort = await app.get(AgentListener).listen(config.agentPort, config.listenAddress);
+  const host = isWildcard(config.listenAddress) ? 'localhost' : config.listenAddress;
+  addresses.api = config.publicApiAddress ?? `${host}:${apiPort}`;
+  addresses.agents = config.publicAgentAddresses.length > 0 ? config.publicAgentAddresses : [`${host}:${agentPort}`];
+  return {
+    apiUrl: `https://${addresses.api}`,
+    agentAddress: addresses.agents[0] ?? '',
+    caFile: resolve(runtime.tls.files.caFile),
+    adminTokenFile: resolve(config.adminTokenFile ?? join(config.dataDir, 'admin-token')),
+    databaseUrl: runtime.databaseUrl,
+    pid: process.pid,
+  };
+}
+
+const isWildcard = (address: string): boolean => address === '0.0.0.0' || address === '::';
+
+async function writeReadyFile(dataDir: string, ready: HubReady): Promise<void> {
+  const file = join(dataDir, 'ready.json');
+  await writeFile(`${file}.partial`, `${JSON.stringify(ready, null, 2)}\n`, { mode: 0o600 });
+  await rename(`${file}.partial`, file);
+}
