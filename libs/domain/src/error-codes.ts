@@ -30,6 +30,5 @@ export const ERROR_CODES = {
     'The member cluster holds a newer generation than the hub: compare both, then save the one you want.',
   NAME_TAKEN: 'Wait until the other object of this name is gone, or remove it.',
   TOMBSTONED: 'Create the object anew, under a new id: this one was deleted or let go in that member cluster.',
-  GENERATION_STALE: 'Nothing to do for a message that came late; after a restored backup compare the inventory.',
 } as const;
 export type ErrorCode = keyof typeof ERROR_CODES;
