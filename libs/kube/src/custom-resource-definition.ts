@@ -1,20 +1,51 @@
-/** What is known of a CustomResourceDefinition, and how bringing our own one ended. */
+/** What is known of a CustomResourceDefinition: pure reading of the object. */
+import { createHash } from 'node:crypto';
+import canonicalize from 'canonicalize';
+import { API_GROUP, type KubeObject } from '#domain';
+
+/** Annotation with the whole number that orders definitions: never an older over a newer one. */
+export const CRD_VERSION_ANNOTATION = `${API_GROUP}/crd-version`;
 
 export type CrdState =
   | { readonly kind: 'ABSENT' }
   /** Being deleted: its objects wait for their finalizers. Children must be let go, never deleted. */
   | { readonly kind: 'TERMINATING' }
-  | { readonly kind: 'PRESENT'; readonly established: boolean; readonly version: string; readonly schemaHash: string }
-  /** No right to read the definition, but discovery shows it served. */
+  | { readonly kind: 'PRESENT'; readonly established: boolean; readonly version: number; readonly schemaHash: string }
+  /** We may not read the definition, but discovery shows the kind served and writable. */
   | { readonly kind: 'SERVED' };
 
-export interface EnsureCrdResult {
-  /** KEPT: the live one is as new or newer, nothing was written. */
-  readonly action: 'CREATED' | 'UPDATED' | 'UNCHANGED' | 'KEPT_NEWER';
-  /** Of the live definition. */
-  readonly schemaHash: string;
-  readonly version: string;
+interface CrdFields {
+  readonly spec?: { readonly versions?: readonly { readonly name: string; readonly schema?: unknown }[] };
+  readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] };
 }
 
-/** Annotation with the whole number that orders definitions: never an older over a newer one. */
-export const CRD_VERSION_ANNOTATION = 'redis.atoll.dev/crd-version';
+/** The annotation's number; 0 when it is missing or no whole number. */
+export function crdVersionOf(definition: KubeObject): number {
+  const text = definition.metadata.annotations?.[CRD_VERSION_ANNOTATION] ?? '';
+  return /^[0-9]{1,9}$/.test(text) ? Number(text) : 0;
+}
+
+/** SHA-256 hex of the schemas of all versions as canonical JSON (RFC 8785): equal exactly when they accept the same. */
+export function crdSchemaHash(definition: KubeObject): string {
+  const versions = (definition as CrdFields).spec?.versions ?? [];
+  const schemas = versions.map(({ name, schema }) => ({ name, schema: schema ?? null }));
+  return createHash('sha256')
+    .update(canonicalize(schemas) ?? '')
+    .digest('hex');
+}
+
+export function crdConditionIsTrue(definition: KubeObject, type: string): boolean {
+  const conditions = (definition as CrdFields).status?.conditions ?? [];
+  return conditions.some((condition) => condition.type === type && condition.status === 'True');
+}
+
+export function crdStateOf(definition: KubeObject | undefined): CrdState {
+  if (definition === undefined) return { kind: 'ABSENT' };
+  if (definition.metadata.deletionTimestamp !== undefined) return { kind: 'TERMINATING' };
+  return {
+    kind: 'PRESENT',
+    established: crdConditionIsTrue(definition, 'Established'),
+    version: crdVersionOf(definition),
+    schemaHash: crdSchemaHash(definition),
+  };
+}

@@ -1,10 +1,15 @@
-/** How to reach one API server. Credentials are read again on each use, because service-account tokens rotate. */
-export interface TlsMaterial {
+/** How to reach one API server, and as whom. */
+
+/** What a request needs now. Asked for before each request, because tokens and certificates rotate. */
+export interface KubeCredentials {
+  /** PEM bundle; undefined: the system's roots. */
   readonly ca?: string;
   readonly cert?: string;
   readonly key?: string;
   readonly rejectUnauthorized: boolean;
   readonly servername?: string;
+  /** Value of the Authorization header; undefined with a client certificate. */
+  readonly authorization?: string;
 }
 
 export interface KubeConnection {
@@ -12,16 +17,9 @@ export interface KubeConnection {
   readonly server: string;
   /** Own namespace: of the pod, or of the kubeconfig's context, or `default`. */
   readonly namespace: string;
-  /** Where it came from, for messages: `in-cluster` or the kubeconfig's path and context. */
+  /** Where it came from, for messages: `in-cluster`, or the kubeconfig's path and context. */
   readonly source: string;
-  /** CA and client certificate as they are now; re-read when their files change. */
-  readTls(): TlsMaterial;
-  /** Value of the Authorization header as it is now, or undefined with client certificates. */
-  readAuthorization(): string | undefined;
-}
-
-export interface LoadKubeConnectionOptions {
-  /** Default: `KUBECONFIG`'s first file is the caller's business; undefined means in-cluster. */
-  readonly kubeconfigPath?: string;
-  readonly context?: string;
+  credentials(): Promise<KubeCredentials>;
+  /** The server refused the credentials: read them anew before the next request. */
+  invalidate(): void;
 }
