@@ -4,12 +4,12 @@
  * is logged and forgotten, since nothing may depend on them.
  */
 import { randomBytes } from 'node:crypto';
+import { ANNOTATION } from '#domain';
 import type { RedisClusterObject } from '#domain';
 import { RESOURCE } from '#kube';
 import type { KubeClient } from '#kube';
-import { ANNOTATION } from '#domain';
 import type { EventToTell } from './choose-events.ts';
-import type { StatusFeed } from './status-feed.ts';
+import type { ReportFeed } from './report-feed.ts';
 
 const FLUSH_INTERVAL_MS = 60_000;
 /** After this much silence a repeat is news again and gets an object of its own. */
@@ -21,7 +21,7 @@ const MAX_REASON = 128;
 
 export interface EventRecorderSettings {
   readonly client: KubeClient;
-  readonly feed: StatusFeed;
+  readonly feed: ReportFeed;
   readonly reportingInstance: string;
   readonly nowMs: () => number;
   readonly onFailure: (error: unknown) => void;

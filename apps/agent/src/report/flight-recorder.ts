@@ -3,7 +3,7 @@
  * that only repeats the newest one is not written again: it would raise the object's version on each retry and wake
  * every watcher, and a long retry would push the interesting entries out.
  */
-import type { Action, Decision, Plan, PlanResult } from '#domain';
+import type { Action, ActionKind, Decision, Plan, PlanResult } from '#domain';
 
 export const MAX_DECISIONS = 20;
 /** Keeps one entry readable in `kubectl describe`, and the object small. */
@@ -11,33 +11,28 @@ const MAX_TEXT = 240;
 
 const shorten = (text: string): string => (text.length <= MAX_TEXT ? text : `${text.slice(0, MAX_TEXT - 1)}…`);
 
-/** What an action does, to what, in one phrase: `ApplyChild StatefulSet cache-abc`. Never carries values of Secrets. */
-export const describeAction = (action: Action): string => {
-  switch (action.kind) {
-    case 'ApplyChild':
-      return `${action.kind} ${action.object.kind} ${action.object.metadata.name}`;
-    case 'DeleteChild':
-      return `${action.kind} ${action.objectKind} ${action.key.name}`;
-    case 'CreateCredentials':
-    case 'PublishConnection':
-    case 'WriteRecord':
-      return `${action.kind} ${action.key.name}`;
-    case 'PromotePod':
-    case 'EvictPod':
-    case 'SetConfig':
-      return `${action.kind} ${action.pod}`;
-    case 'ReplicateFrom':
-      return `${action.kind} ${action.pod} ← ${action.primaryHost}:${action.primaryPort}`;
-    case 'LabelRole':
-      return `${action.kind} ${action.pod}=${action.role}`;
-    case 'MonitorPrimary':
-    case 'SetSentinelSettings':
-      return `${action.kind} ${action.sentinelPod}`;
-    case 'AddFinalizer':
-    case 'RemoveFinalizer':
-      return action.kind;
-  }
+type TargetOf = { readonly [K in ActionKind]: (action: Extract<Action, { readonly kind: K }>) => string };
+
+const TARGET: TargetOf = {
+  AddFinalizer: () => '',
+  RemoveFinalizer: () => '',
+  ApplyChild: ({ object }) => `${object.kind} ${object.metadata.name}`,
+  DeleteChild: ({ objectKind, key }) => `${objectKind} ${key.name}`,
+  CreateCredentials: ({ key }) => key.name,
+  PublishConnection: ({ key }) => key.name,
+  WriteRecord: ({ key }) => key.name,
+  PromotePod: ({ pod }) => pod,
+  ReplicateFrom: ({ pod, primaryHost, primaryPort }) => `${pod} ← ${primaryHost}:${primaryPort}`,
+  MonitorPrimary: ({ sentinelPod }) => sentinelPod,
+  SetSentinelSettings: ({ sentinelPod }) => sentinelPod,
+  SetConfig: ({ pod }) => pod,
+  LabelRole: ({ pod, role }) => `${pod}=${role}`,
+  EvictPod: ({ pod }) => pod,
 };
+
+/** What an action does, to what, in one phrase: `ApplyChild StatefulSet cache-abc`. Never carries values of Secrets. */
+export const describeAction = (action: Action): string =>
+  `${action.kind} ${(TARGET[action.kind] as (action: Action) => string)(action)}`.trimEnd();
 
 /** Consecutive actions of one reason are one decision: a creation is one entry, not one for each child. */
 const groupByReason = (actions: readonly Action[]): { reason: string; message: string; actions: Action[] }[] => {

@@ -1,22 +1,31 @@
 /** Tells what a pass saw and did: status when it changed, Events, the feed of the link. Decides nothing. */
-import type { Clock, ObjectKey, Plan, PlanResult, RedisClusterObject, RedisClusterStatus } from '#domain';
+import type {
+  Clock,
+  ObjectKey,
+  Plan,
+  PlanResult,
+  RedisClusterObject,
+  RedisClusterSnapshot,
+  RedisClusterStatus,
+} from '#domain';
 import { chooseEvents } from './choose-events.ts';
 import type { EventRecorder } from './event-recorder.ts';
 import { mergeStatus } from './merge-status.ts';
-import type { StatusFeed } from './status-feed.ts';
+import { numbersIn } from './report-feed.ts';
+import type { ReportFeed } from './report-feed.ts';
 import type { StatusWriter } from './write-status.ts';
 
 export interface ReporterSettings {
   readonly writer: StatusWriter;
   readonly events: EventRecorder;
-  readonly feed: StatusFeed;
+  readonly feed: ReportFeed;
   readonly clock: Clock;
   /** The fence: false when the Lease is too old to write. */
   readonly mayWrite: () => boolean;
 }
 
 export interface PassToReport {
-  readonly resource: RedisClusterObject;
+  readonly snapshot: RedisClusterSnapshot;
   readonly plan: Plan;
   readonly result: PlanResult;
   readonly failuresBefore: number;
@@ -32,35 +41,30 @@ export class Reporter {
   /** Rejects with a KubeError when the status could not be written. A finished deletion has no status left to write. */
   async report(pass: PassToReport): Promise<void> {
     const { writer, clock, mayWrite } = this.#settings;
-    const { resource, plan, result } = pass;
+    const { plan, result, failuresBefore } = pass;
+    const { resource } = pass.snapshot;
     const last = writer.lastOf(resource);
     const now = new Date(clock.nowMs()).toISOString();
-    const status = mergeStatus({ ...pass, last, now });
-    if (!mayWrite()) return;
-    if (!result.done.some((action) => action.kind === 'RemoveFinalizer')) {
-      await writer.write(resource, status);
-      this.#publish(resource, status);
-    }
-    await this.#tellEvents(resource, last, status, { plan, result });
-  }
-
-  /** A RedisCluster is gone: the link is told, and its memory freed. */
-  reportGone(key: ObjectKey, uid: string | undefined): void {
-    if (uid !== undefined) this.#settings.writer.forget(uid);
-    this.#settings.feed.publish({ key });
-  }
-
-  #publish(resource: RedisClusterObject, status: RedisClusterStatus): void {
+    const status = mergeStatus({ resource, last, plan, result, failuresBefore, now });
     const { namespace = '', name } = resource.metadata;
-    this.#settings.feed.publish({ key: { namespace, name }, resource: { ...resource, status } });
+    this.#settings.feed.keepNumbers({ namespace, name }, numbersIn(pass.snapshot));
+    if (!mayWrite()) return;
+    if (!result.done.some((action) => action.kind === 'RemoveFinalizer')) await writer.write(resource, status);
+    await this.#tellEvents(resource, last, status, result);
+  }
+
+  /** A RedisCluster is gone: what is remembered of it goes too. */
+  forget(key: ObjectKey, uid: string | undefined): void {
+    if (uid !== undefined) this.#settings.writer.forget(uid);
+    this.#settings.feed.keepNumbers(key, undefined);
   }
 
   async #tellEvents(
     resource: RedisClusterObject,
     before: RedisClusterStatus | undefined,
     after: RedisClusterStatus,
-    pass: { readonly plan: Plan; readonly result: PlanResult },
+    result: PlanResult,
   ): Promise<void> {
-    for (const event of chooseEvents(before, after, pass.result)) await this.#settings.events.tell(resource, event);
+    for (const event of chooseEvents(before, after, result)) await this.#settings.events.tell(resource, event);
   }
 }

@@ -1,0 +1,30 @@
+/**
+ * Claims a namespace for this agent's scope: ConfigMap atoll-scope, created only when absent. Creation is what the API
+ * server makes atomic, so of two agents exactly one becomes the owner; an existing owner is never written over, since
+ * handing over is a request, not a race (04, Scopes).
+ */
+import { FIELD_MANAGER, LABEL, SCOPE_CONFIG_MAP, formatScopeOwner } from '#domain';
+import type { Scope } from '#domain';
+import { isKubeError } from '#kube';
+import type { KubeClient } from '#kube';
+
+/** Resolves when the namespace has an owner, whoever it is. */
+export const claimNamespace = async (client: KubeClient, namespace: string, scope: Scope): Promise<void> => {
+  try {
+    await client.create(
+      {
+        apiVersion: 'v1',
+        kind: 'ConfigMap',
+        metadata: {
+          name: SCOPE_CONFIG_MAP,
+          namespace,
+          labels: { [LABEL.managedBy]: 'atoll', [LABEL.partOf]: 'atoll' },
+        },
+        data: { owner: formatScopeOwner(scope) },
+      },
+      { fieldManager: FIELD_MANAGER.operator },
+    );
+  } catch (error) {
+    if (!isKubeError(error) || !error.isAlreadyExists()) throw error;
+  }
+};

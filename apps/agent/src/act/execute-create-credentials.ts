@@ -1,0 +1,42 @@
+/**
+ * Makes the Secret <name>-credentials. Created, never applied: whatever is there already are the passwords that running
+ * pods and clients use, and writing over them would lock everybody out. Passwords exist only in this call and in the
+ * Secret.
+ */
+import { randomBytes } from 'node:crypto';
+import { FIELD_MANAGER } from '#domain';
+import { RESOURCE, isKubeError } from '#kube';
+import { CREDENTIAL_USERS, hasAllCredentials, renderCredentials } from '#manifests';
+import type { CredentialUser } from '#manifests';
+import type { ExecutionContext, Executor } from './execution-context.ts';
+import { RefusedError } from './execution-context.ts';
+
+/** 192 bits as 48 hex digits: nothing that a shell, a URL or an ACL file would have to quote. */
+const makePassword = (): string => randomBytes(24).toString('hex');
+
+export const executeCreateCredentials: Executor<'CreateCredentials'> = async ({ key }, context) => {
+  const { client, owner, assertMayWrite, forgetSecret } = context;
+  const passwords = Object.fromEntries(CREDENTIAL_USERS.map((user) => [user, makePassword()]));
+  const secret = renderCredentials(owner, key.name, passwords as Record<CredentialUser, string>);
+  assertMayWrite();
+  try {
+    await client.create(secret, { fieldManager: FIELD_MANAGER.operator });
+  } catch (error) {
+    if (!isKubeError(error) || !error.isAlreadyExists()) throw error;
+    await assertComplete(context, key.name);
+  } finally {
+    forgetSecret(key.name);
+  }
+};
+
+const assertComplete = async ({ client, namespace }: ExecutionContext, name: string): Promise<void> => {
+  const live = await client.find(RESOURCE.secret, { namespace, name });
+  const keys = Object.keys(live?.['data'] ?? {});
+  if (live !== undefined && !hasAllCredentials(keys)) {
+    throw new RefusedError(
+      'CREDENTIALS_INCOMPLETE',
+      `Secret ${name} exists but lacks a key for one of the users ${CREDENTIAL_USERS.join(', ')}. ` +
+        'It is never written over: add the key, or delete the Secret if nothing uses it.',
+    );
+  }
+};

@@ -1,0 +1,54 @@
+/**
+ * Carries out a plan, action by action, in its order, and stops at the first failure: what follows was planned on the
+ * assumption that what precedes is done. It decides nothing.
+ */
+import type { Action, ActionKind, Plan, PlanResult } from '#domain';
+import { describeFailure } from './describe-failure.ts';
+import { executeApplyChild } from './execute-apply-child.ts';
+import { executeCreateCredentials } from './execute-create-credentials.ts';
+import { executeDeleteChild } from './execute-delete-child.ts';
+import { executeEvictPod } from './execute-evict-pod.ts';
+import { executeAddFinalizer, executeRemoveFinalizer } from './execute-finalizer.ts';
+import { executeLabelRole } from './execute-label-role.ts';
+import { executeMonitorPrimary } from './execute-monitor-primary.ts';
+import { executePromotePod } from './execute-promote-pod.ts';
+import { executePublishConnection } from './execute-publish-connection.ts';
+import { executeReplicateFrom } from './execute-replicate-from.ts';
+import { executeSetConfig } from './execute-set-config.ts';
+import { executeSetSentinelSettings } from './execute-set-sentinel-settings.ts';
+import { executeWriteRecord } from './execute-write-record.ts';
+import type { ExecutionContext, Executor } from './execution-context.ts';
+
+const EXECUTORS: { readonly [K in ActionKind]: Executor<K> } = {
+  AddFinalizer: executeAddFinalizer,
+  RemoveFinalizer: executeRemoveFinalizer,
+  ApplyChild: executeApplyChild,
+  DeleteChild: executeDeleteChild,
+  CreateCredentials: executeCreateCredentials,
+  PublishConnection: executePublishConnection,
+  WriteRecord: executeWriteRecord,
+  PromotePod: executePromotePod,
+  ReplicateFrom: executeReplicateFrom,
+  MonitorPrimary: executeMonitorPrimary,
+  SetSentinelSettings: executeSetSentinelSettings,
+  SetConfig: executeSetConfig,
+  LabelRole: executeLabelRole,
+  EvictPod: executeEvictPod,
+};
+
+const executeOne = (action: Action, context: ExecutionContext): Promise<void> =>
+  (EXECUTORS[action.kind] as Executor<ActionKind>)(action, context);
+
+/** Never rejects: a failure is part of the result. */
+export const executePlan = async (plan: Plan, context: ExecutionContext): Promise<PlanResult> => {
+  const done: Action[] = [];
+  for (const action of plan.actions) {
+    try {
+      await executeOne(action, context);
+    } catch (error) {
+      return { done, failure: describeFailure(action, error) };
+    }
+    done.push(action);
+  }
+  return { done };
+};

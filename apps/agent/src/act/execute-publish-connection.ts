@@ -1,0 +1,21 @@
+/** Publishes Secret <name>-connection for clients: the planned fields and the application's password of the moment. */
+import { FIELD_MANAGER } from '#domain';
+import { RESOURCE } from '#kube';
+import { APPLICATION_USER, renderConnection } from '#manifests';
+import type { Executor } from './execution-context.ts';
+import { RefusedError } from './execution-context.ts';
+
+export const executePublishConnection: Executor<'PublishConnection'> = async (action, context) => {
+  const { client, owner, names, namespace, assertMayWrite, forgetSecret } = context;
+  const name = names.credentialsSecret;
+  const credentials = await client.find(RESOURCE.secret, { namespace, name });
+  const encoded = ((credentials?.['data'] ?? {}) as Record<string, string>)[APPLICATION_USER];
+  if (encoded === undefined) throw new RefusedError('NO_CREDENTIALS', `Secret ${name} is not there yet.`);
+  const password = Buffer.from(encoded, 'base64').toString('utf8');
+  assertMayWrite();
+  await client.apply(renderConnection(owner, action.key.name, action.fields, password), {
+    fieldManager: FIELD_MANAGER.operator,
+    force: true,
+  });
+  forgetSecret(action.key.name);
+};

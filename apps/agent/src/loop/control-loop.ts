@@ -1,0 +1,87 @@
+/**
+ * Drives passes: a wake-up, a recheck that a plan asked for, a retry after a failure, and a resync in case that all of
+ * those were missed. Every wait has jitter and every loop a bound.
+ */
+import type { ObjectKey } from '#domain';
+import { KeyedBackoff, spread } from './backoff.ts';
+import { KeyedWorkQueue } from './keyed-work-queue.ts';
+import { nextLookMs, reconcile } from './reconcile.ts';
+import type { PassOutcome, ReconcileParts } from './reconcile.ts';
+
+export interface ControlLoopSettings {
+  readonly parts: ReconcileParts;
+  /** Passes at once, each over another RedisCluster. */
+  readonly concurrency: number;
+  /** The bound on how long anything can go unnoticed, Sentinel's own failovers included. */
+  readonly resyncMs: number;
+  readonly random: () => number;
+  /** False when this agent must not act: the key waits for the next resync. */
+  readonly mayAct: () => boolean;
+  readonly onPass: (outcome: PassOutcome, durationMs: number) => void;
+  readonly onPassFailed: (key: ObjectKey, error: unknown, retryInMs: number) => void;
+}
+
+/** Lets the events of one change arrive together: one write of ours comes back by several watches. */
+const MERGE_MS = 30;
+const BACKOFF = { baseMs: 500, maxMs: 60_000 };
+
+const parseKey = (text: string): ObjectKey => {
+  const slash = text.indexOf('/');
+  return { namespace: text.slice(0, slash), name: text.slice(slash + 1) };
+};
+
+export class ControlLoop {
+  readonly #settings: ControlLoopSettings;
+  readonly #queue: KeyedWorkQueue;
+  readonly #backoff: KeyedBackoff;
+
+  constructor(settings: ControlLoopSettings) {
+    this.#settings = settings;
+    this.#backoff = new KeyedBackoff({ ...BACKOFF, random: settings.random });
+    this.#queue = new KeyedWorkQueue({
+      concurrency: settings.concurrency,
+      work: (key) => this.#work(key),
+      onCrash: (key, error) => this.#retry(key, error),
+    });
+  }
+
+  get queueDepth(): number {
+    return this.#queue.depth;
+  }
+
+  /** `key` is `namespace/name`. */
+  wake(key: string): void {
+    this.#queue.addAfter(key, MERGE_MS);
+  }
+
+  /** Resolves when the passes under way have ended. */
+  async stop(): Promise<void> {
+    await this.#queue.stop();
+  }
+
+  async #work(key: string): Promise<void> {
+    if (!this.#settings.mayAct()) {
+      this.#queue.addAfter(key, spread(1_000, this.#settings.random));
+      return;
+    }
+    const startedAtMs = performance.now();
+    const outcome = await reconcile(parseKey(key), this.#settings.parts, this.#backoff.failuresOf(key));
+    this.#settings.onPass(outcome, performance.now() - startedAtMs);
+    if (outcome.plan === undefined) this.#backoff.reset(key);
+    else if (outcome.result.failure === undefined) this.#settle(key, outcome);
+    else this.#queue.addAfter(key, this.#backoff.nextDelayMs(key));
+  }
+
+  #settle(key: string, outcome: PassOutcome): void {
+    this.#backoff.reset(key);
+    const { random, resyncMs } = this.#settings;
+    const lookMs = Math.min(nextLookMs(outcome) ?? resyncMs, resyncMs);
+    this.#queue.addAfter(key, spread(lookMs, random));
+  }
+
+  #retry(key: string, error: unknown): void {
+    const retryInMs = this.#backoff.nextDelayMs(key);
+    this.#settings.onPassFailed(parseKey(key), error, retryInMs);
+    this.#queue.addAfter(key, retryInMs);
+  }
+}

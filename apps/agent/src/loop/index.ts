@@ -1,0 +1,2 @@
+export { ControlLoop } from './control-loop.ts';
+export type { PassOutcome, ReconcileParts } from './reconcile.ts';

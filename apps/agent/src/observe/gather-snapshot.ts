@@ -1,0 +1,168 @@
+/**
+ * Gathers everything one pass decides from, once, into a dated plain snapshot: cached objects, Secrets by name, and one
+ * answer of each Redis and Sentinel, asked in parallel, each with its own deadline. What did not answer is in the
+ * snapshot as not reachable, with the reason; nothing is left out and nothing is guessed.
+ */
+import { formatObjectKey, formatScopeOwner } from '#domain';
+import type {
+  Clock,
+  KubeObject,
+  ObjectKey,
+  PodSnapshot,
+  RedisClusterObject,
+  RedisClusterSnapshot,
+  RedisNodeFacts,
+  Scope,
+  SentinelFacts,
+} from '#domain';
+import type { DataSetAccess } from './data-set-access.ts';
+import type { CredentialsSource, LinkPool } from './link-pool.ts';
+import type { MemberCache } from './member-cache.ts';
+import type { PodProjection } from './project-pod.ts';
+import type { SecretContent, SecretReader } from './secret-reader.ts';
+
+/** A closed watch is mended within seconds; a picture older than this is not acted on (04, Never 9). */
+export const STALE_AFTER_MS = 30_000;
+
+export interface ObserverSettings {
+  readonly cache: MemberCache;
+  readonly secrets: SecretReader;
+  readonly links: LinkPool;
+  readonly access: DataSetAccess;
+  readonly scope: Scope;
+  readonly clock: Clock;
+  /** Whether the definition is being deleted, asked anew. */
+  readonly readDefinitionTerminates: () => Promise<boolean>;
+}
+
+type Facts<T> = Readonly<Record<string, T>>;
+
+const noAddress = { reachable: false, reason: 'NO_ADDRESS', message: 'The pod has no address yet.' } as const;
+
+const toPodSnapshot = (pod: PodProjection, readyNodes: ReadonlySet<string> | undefined): PodSnapshot => {
+  const { nodeLost, namespace: _, ...facts } = pod;
+  const known = pod.node === undefined || readyNodes === undefined || readyNodes.has(pod.node);
+  return { ...facts, nodeReady: known && !nodeLost };
+};
+
+/** Metadata, key names and a digest: enough to see a change, nothing to leak. */
+const toSecretChild = ({ object, values }: SecretContent, digest: string): KubeObject => {
+  const { data: _, metadata, ...rest } = object;
+  const { managedFields: __, ...kept } = metadata;
+  return { ...rest, metadata: kept, digest, keys: Object.keys(values).sort() };
+};
+
+export class Observer {
+  readonly #settings: ObserverSettings;
+
+  constructor(settings: ObserverSettings) {
+    this.#settings = settings;
+  }
+
+  /** undefined: there is no such RedisCluster any more. Rejects when the API server does not answer for a Secret. */
+  async observe(key: ObjectKey): Promise<RedisClusterSnapshot | undefined> {
+    const { cache, links, access, scope, clock } = this.#settings;
+    const owner = formatObjectKey(key);
+    const resource = cache.resource(owner);
+    if (resource === undefined) return undefined;
+    const pods = cache.podsOf(owner);
+    links.retain(owner, pods);
+    const [credentials, connection, crdTerminating] = await Promise.all([
+      this.#settings.secrets.read({ ...key, name: access.credentialsSecretOf(resource) }),
+      this.#settings.secrets.read({ ...key, name: access.connectionSecretOf(resource) }),
+      this.#definitionTerminates(resource),
+    ]);
+    const [redis, sentinels] = await Promise.all([
+      this.#probeRedis(owner, resource, pods),
+      this.#probeSentinels(owner, resource, pods),
+    ]);
+    const nodes = cache.nodes();
+    const readyNodes = nodes && new Set(nodes.filter((node) => node.ready).map((node) => node.name));
+    const children = cache.childrenOf(owner);
+    const secretChildren = [credentials, connection]
+      .filter((secret) => secret !== undefined)
+      .map((secret) => toSecretChild(secret, access.digestOf(secret.values)));
+    const record = children.map((child) => access.readRecord(child)).find((found) => found !== undefined);
+    const scopeOwner = cache.scopeOwner(key.namespace);
+    return {
+      observedAtMs: this.#observedAtMs(clock.nowMs()),
+      resource,
+      crdTerminating,
+      ownsNamespace: scopeOwner === formatScopeOwner(scope),
+      ...(scopeOwner === undefined ? {} : { scopeOwner }),
+      children: [...children, ...secretChildren],
+      ...(record === undefined ? {} : { record }),
+      pods: pods.map((pod) => toPodSnapshot(pod, readyNodes)).sort((a, b) => a.ordinal - b.ordinal),
+      redis,
+      sentinels,
+      nodes: nodes ?? [],
+      credentialsPresent: credentials !== undefined && access.credentialsComplete(credentials.values),
+    };
+  }
+
+  /** The date of the picture: now, unless a watch has been down too long; then it has no date that anybody may act on. */
+  #observedAtMs(nowMs: number): number {
+    return this.#settings.cache.isStale(STALE_AFTER_MS) ? 0 : nowMs;
+  }
+
+  /** Deleting children is final, so for a terminating object the definition is asked anew: the watch may lag behind. */
+  async #definitionTerminates(resource: RedisClusterObject): Promise<boolean> {
+    if (resource.metadata.deletionTimestamp === undefined) return this.#settings.cache.definitionTerminates() ?? false;
+    return this.#settings.readDefinitionTerminates();
+  }
+
+  #probeRedis(
+    owner: string,
+    resource: RedisClusterObject,
+    pods: readonly PodProjection[],
+  ): Promise<Facts<RedisNodeFacts>> {
+    const login = this.#login(resource, (values) => this.#settings.access.redisLogin(values));
+    const names = Object.keys(resource.spec.config ?? {});
+    return this.#probe(
+      pods.filter((pod) => pod.component === 'redis'),
+      resource,
+      async (pod) => (await this.#settings.links.redis(owner, pod, login)?.probe(names)) ?? noAddress,
+    );
+  }
+
+  #probeSentinels(
+    owner: string,
+    resource: RedisClusterObject,
+    pods: readonly PodProjection[],
+  ): Promise<Facts<SentinelFacts>> {
+    const login = this.#login(resource, (values) => this.#settings.access.sentinelLogin(values));
+    const masterName = this.#settings.access.masterNameOf(resource);
+    return this.#probe(
+      pods.filter((pod) => pod.component === 'sentinel'),
+      resource,
+      async (pod) => (await this.#settings.links.sentinel(owner, pod, login)?.probe(masterName)) ?? noAddress,
+    );
+  }
+
+  async #probe<T extends RedisNodeFacts | SentinelFacts>(
+    pods: readonly PodProjection[],
+    resource: RedisClusterObject,
+    ask: (pod: PodProjection) => Promise<T>,
+  ): Promise<Facts<T>> {
+    const answers = await Promise.all(pods.map(async (pod) => [pod.name, await ask(pod)] as const));
+    const refused = answers.some(([, facts]) => !facts.reachable && facts.reason === 'AUTH');
+    if (refused) this.#settings.secrets.forget(this.#credentialsKey(resource));
+    return Object.fromEntries(answers);
+  }
+
+  #login(
+    resource: RedisClusterObject,
+    pick: (values: Readonly<Record<string, string>>) => Awaited<ReturnType<CredentialsSource>>,
+  ): CredentialsSource {
+    const key = this.#credentialsKey(resource);
+    return async () => {
+      const secret = await this.#settings.secrets.read(key);
+      return secret === undefined ? undefined : pick(secret.values);
+    };
+  }
+
+  #credentialsKey(resource: RedisClusterObject): ObjectKey {
+    const name = this.#settings.access.credentialsSecretOf(resource);
+    return { namespace: resource.metadata.namespace ?? '', name };
+  }
+}

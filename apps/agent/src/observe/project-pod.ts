@@ -1,0 +1,103 @@
+/** What the cache keeps of a pod. Pods are the most numerous objects, so this is small and flat. */
+import { LABEL } from '#domain';
+import type { KubeObject, PodSnapshot } from '#domain';
+
+export interface PodProjection extends Omit<PodSnapshot, 'nodeReady'> {
+  readonly namespace: string;
+  /** Kubernetes' own word that the node is lost. */
+  readonly nodeLost: boolean;
+}
+
+interface ContainerState {
+  readonly waiting?: { readonly reason?: string; readonly message?: string };
+}
+interface ContainerStatus {
+  readonly name: string;
+  readonly restartCount?: number;
+  readonly state?: ContainerState;
+}
+interface PodCondition {
+  readonly type: string;
+  readonly status: string;
+  readonly reason?: string;
+  readonly message?: string;
+}
+interface PodFields {
+  readonly spec?: {
+    readonly nodeName?: string;
+    readonly containers?: readonly { readonly name: string; readonly image?: string }[];
+  };
+  readonly status?: {
+    readonly phase?: string;
+    readonly podIP?: string;
+    readonly reason?: string;
+    readonly conditions?: readonly PodCondition[];
+    readonly containerStatuses?: readonly ContainerStatus[];
+    readonly initContainerStatuses?: readonly ContainerStatus[];
+  };
+}
+
+const MAX_REASON = 200;
+
+const joinReason = (reason: string | undefined, message: string | undefined): string | undefined => {
+  if (reason === undefined) return undefined;
+  return (message === undefined || message === '' ? reason : `${reason}: ${message}`).slice(0, MAX_REASON);
+};
+
+const conditionOf = (pod: PodFields, type: string): PodCondition | undefined =>
+  pod.status?.conditions?.find((condition) => condition.type === type);
+
+/** The first container that waits for something worth telling, else why no node takes the pod. */
+const readWaitingReason = (pod: PodFields): string | undefined => {
+  const statuses = [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])];
+  const waiting = statuses.map((status) => status.state?.waiting).find((state) => state?.reason !== undefined);
+  if (waiting !== undefined && waiting.reason !== 'PodInitializing') return joinReason(waiting.reason, waiting.message);
+  const scheduled = conditionOf(pod, 'PodScheduled');
+  return scheduled?.status === 'False' ? joinReason(scheduled.reason, scheduled.message) : undefined;
+};
+
+const readOrdinal = (name: string): number => Number(/-(\d+)$/.exec(name)?.[1] ?? 0);
+
+const readRestarts = (pod: PodFields): number =>
+  (pod.status?.containerStatuses ?? []).reduce((sum, status) => sum + (status.restartCount ?? 0), 0);
+
+const optional = <K extends string, V>(key: K, value: V | undefined): { [P in K]?: V } =>
+  (value === undefined ? {} : { [key]: value }) as { [P in K]?: V };
+
+/** Annotations that are decided from; the rest (CNI, injected sidecars) would only cost memory and cause passes. */
+const keepOwn = (annotations: Readonly<Record<string, string>> = {}): Record<string, string> =>
+  Object.fromEntries(Object.entries(annotations).filter(([name]) => name.includes('atoll.dev/')));
+
+const readStatus = ({ status, spec }: PodFields): Pick<PodProjection, 'phase' | 'nodeLost' | 'ip' | 'node'> => ({
+  phase: status?.phase ?? 'Unknown',
+  nodeLost: status?.reason === 'NodeLost',
+  ...optional('ip', status?.podIP === '' ? undefined : status?.podIP),
+  ...optional('node', spec?.nodeName),
+});
+
+const readIdentity = ({
+  metadata,
+}: KubeObject): Pick<PodProjection, 'namespace' | 'name' | 'uid' | 'ordinal' | 'terminating' | 'annotations'> => ({
+  namespace: metadata.namespace ?? '',
+  name: metadata.name,
+  uid: metadata.uid ?? '',
+  ordinal: readOrdinal(metadata.name),
+  terminating: metadata.deletionTimestamp !== undefined,
+  annotations: keepOwn(metadata.annotations),
+});
+
+export const projectPod = (object: KubeObject): PodProjection => {
+  const pod = object as PodFields;
+  const { labels = {} } = object.metadata;
+  return {
+    ...readIdentity(object),
+    ...readStatus(pod),
+    labels,
+    component: labels[LABEL.component] === 'sentinel' ? 'sentinel' : 'redis',
+    ready: conditionOf(pod, 'Ready')?.status === 'True',
+    restarts: readRestarts(pod),
+    ...optional('waitingReason', readWaitingReason(pod)),
+    ...optional('image', pod.spec?.containers?.[0]?.image),
+    ...optional('controllerRevision', labels['controller-revision-hash']),
+  };
+};
