@@ -60,7 +60,9 @@ export class CertificateAuthority {
   async issue(request: CertificateRequest): Promise<IssuedCertificate> {
     const keys = await generateKeys();
     const organization = request.organization === undefined ? [] : [{ O: [request.organization] }];
-    const names = (request.alternativeNames ?? []).map((value) => ({ type: isIP(value) ? 'ip' : 'dns', value }) as const);
+    const names = (request.alternativeNames ?? []).map(
+      (value) => ({ type: isIP(value) ? 'ip' : 'dns', value }) as const,
+    );
     const certificate = await x509.X509CertificateGenerator.create({
       ...validity(),
       serialNumber: serialNumber(),
@@ -91,7 +93,7 @@ export async function writeServiceAccountKeys(folder: string): Promise<void> {
 }
 
 async function generateKeys(): Promise<webcrypto.CryptoKeyPair> {
-  return webcrypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify']) as Promise<webcrypto.CryptoKeyPair>;
+  return webcrypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify']);
 }
 
 async function exportKey(key: webcrypto.CryptoKey): Promise<string> {

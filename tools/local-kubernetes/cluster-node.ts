@@ -71,7 +71,11 @@ export class ClusterNode {
   #part(name: string, argv: string[]): Part {
     const { logs } = clusterFolders(this.#spec.index);
     const enter = () => ['nsenter', `--target=${this.#initPid}`, '--pid', '--mount', '--net', '--'];
-    return new Part({ name: `${name} of ${this.name}`, argv: () => [...enter(), ...argv], logPath: `${logs}/${this.name}-${name}.log` });
+    return new Part({
+      name: `${name} of ${this.name}`,
+      argv: () => [...enter(), ...argv],
+      logPath: `${logs}/${this.name}-${name}.log`,
+    });
   }
 
   /** Starts the node's machine and containerd, with all images; the node is not yet part of the cluster. */
@@ -103,6 +107,7 @@ export class ClusterNode {
     const ended = new Promise((resolve) => init.once('exit', resolve));
     process.kill(this.#initPid, 'SIGKILL');
     await ended;
+    for (const part of this.parts) part.resume(); // when it was paused: a stopped nsenter does not see its child's end
     await waitUntil(async () => this.parts.every((part) => !part.running), {
       what: `end of all processes of ${this.name}`,
       timeoutMs: BOOT_TIMEOUT_MS,
@@ -112,11 +117,12 @@ export class ClusterNode {
 
   /** Stops every process of the node where it is, pods included, until resume(). */
   async pause(): Promise<void> {
-    await this.#runInside(['kill', '-STOP', '-1']);
+    await this.#runInside(['sh', '-c', 'kill -s STOP -- -1']); // spares the node's first process and this shell
   }
 
   async resume(): Promise<void> {
-    await this.#runInside(['kill', '-CONT', '-1']);
+    await this.#runInside(['sh', '-c', 'kill -s CONT -- -1']);
+    for (const part of this.parts) part.resume(); // nsenter stopped itself along with its child
   }
 
   async partition(target: PartitionTarget, cutOffs: readonly CutOff[]): Promise<void> {
@@ -166,7 +172,9 @@ export class ClusterNode {
 
   async #startInit(): Promise<void> {
     const namespaces = ['--pid', '--mount', '--net', '--fork', '--kill-child'];
-    const init = spawn('unshare', [...namespaces, '--', 'sh', '-c', INIT_SCRIPT], { stdio: ['ignore', 'pipe', 'pipe'] });
+    const init = spawn('unshare', [...namespaces, '--', 'sh', '-c', INIT_SCRIPT], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     init.once('exit', () => {
       this.#init = undefined;
       for (const part of this.parts) part.abandon(); // also when somebody else killed it
@@ -179,7 +187,9 @@ export class ClusterNode {
       });
       forEachLine(init.stderr, (line) => errors.push(line));
       init.once('error', reject);
-      init.once('close', (code) => reject(new Error(`${this.name} did not boot (exit code ${code}): ${errors.join(' ')}`)));
+      init.once('close', (code) =>
+        reject(new Error(`${this.name} did not boot (exit code ${code}): ${errors.join(' ')}`)),
+      );
     });
     this.#init = init;
   }

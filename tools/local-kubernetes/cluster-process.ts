@@ -8,6 +8,7 @@ import { mkdir, open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathExists } from '../setup/cache-folder.ts';
+import { pinnedNode } from '../setup/pinned-node.ts';
 import { forEachLine } from '../setup/run-command.ts';
 import { HIGHEST_INDEX } from './addresses.ts';
 import { clusterFolders, lockFile, STATE_FOLDER, type ClusterSpec } from './cluster-spec.ts';
@@ -42,10 +43,11 @@ async function startAtIndex(spec: ClusterSpec): Promise<ChildProcess | undefined
   const log = await open(logPath, 'w');
   const child = spawn(
     'flock',
-    ['-n', '-E', String(LOCK_TAKEN), '--no-fork', lockFile(spec.index)].concat(
-      ['unshare', '--pid', '--mount-proc', '--fork', '--kill-child', '--'],
-      [process.execPath, runner, JSON.stringify(spec)],
-    ),
+    [
+      ...['-n', '-E', String(LOCK_TAKEN), '--no-fork', lockFile(spec.index)],
+      ...['unshare', '--pid', '--mount-proc', '--fork', '--kill-child', '--'],
+      ...[pinnedNode(), runner, JSON.stringify(spec)],
+    ],
     // A session of its own: the terminal's Ctrl-C is for whoever started the cluster, who then stops it in order.
     { stdio: [spec.detached ? 'ignore' : 'pipe', 'pipe', log.fd], detached: true, env: runnerEnvironment() },
   );

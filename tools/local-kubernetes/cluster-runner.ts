@@ -38,9 +38,7 @@ export class ClusterRunner {
       case 'apiServer':
         return this.#changeApiServer(call.verb);
       case 'cutOff':
-        return this.#setCutOffs([...this.#cutOffs, { address: call.address, port: call.port }]);
-      case 'restore':
-        return this.#setCutOffs([]);
+        return this.#cutOff(call.from);
       case 'exit':
         setImmediate(() => process.exit(0)); // after the reply
         return undefined;
@@ -65,7 +63,10 @@ export class ClusterRunner {
   async #ready(): Promise<void> {
     const living = this.#nodes.filter((node) => node.alive);
     const parts = living.flatMap((node) => node.parts);
-    return this.#controlPlane.ready(living.map((node) => node.name), parts);
+    return this.#controlPlane.ready(
+      living.map((node) => node.name),
+      parts,
+    );
   }
 
   #node(number: number): ClusterNode {
@@ -101,8 +102,8 @@ export class ClusterRunner {
     await Promise.all(this.#nodes.map((node) => node.loadImage(tarPath)));
   }
 
-  async #setCutOffs(cutOffs: CutOff[]): Promise<void> {
-    this.#cutOffs = cutOffs;
-    await Promise.all(this.#nodes.map((node) => node.applyCutOffs(cutOffs)));
+  async #cutOff(from: CutOff | undefined): Promise<void> {
+    this.#cutOffs = from ? [...this.#cutOffs, from] : [];
+    await Promise.all(this.#nodes.map((node) => node.applyCutOffs(this.#cutOffs)));
   }
 }

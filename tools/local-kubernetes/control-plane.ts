@@ -112,7 +112,10 @@ export class ControlPlane {
       { ...options, what: `Ready nodes ${nodes.join(', ')}` },
     );
     const exists = (path: string) => async () => (await this.api.get(path)) !== '';
-    await waitUntil(exists('/api/v1/namespaces/default/serviceaccounts/default'), { ...options, what: 'service account' });
+    await waitUntil(exists('/api/v1/namespaces/default/serviceaccounts/default'), {
+      ...options,
+      what: 'service account',
+    });
     await waitUntil(exists('/apis/storage.k8s.io/v1/storageclasses/local'), { ...options, what: 'storage class' });
     const dns = `http://${clusterAddresses(this.#spec.index).host}:8181/ready`;
     await waitUntil(async () => (await fetch(dns)).ok, { ...options, what: 'DNS' });

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { cacheFolder, contentKey, makeOnce, pathExists } from '../setup/cache-folder.ts';
 import { reportProgress, type Log } from '../setup/report-progress.ts';
 import { PackagesUnavailable, unpackDebianRoot } from './debian-root.ts';
-import { packLayer, writeImage } from './oci-image.ts';
+import { packLayer, writeImage, type BuiltImage } from './oci-image.ts';
 
 export const ENGINE_IMAGES = {
   'redis:7.0': { suite: 'bookworm', reference: 'docker.io/library/redis:7.0' },
@@ -34,18 +34,22 @@ const RECIPE_VERSION = '1';
 const SHELL_PACKAGES = ['dash', 'coreutils', 'sed', 'grep', 'mawk'];
 const USER = 999;
 
-/** Path of the OCI tar of an engine's image; built at first use (about 30 s), kept in the user's cache folder. */
-export async function ensureEngineImage(name: EngineImage, log: Log = () => {}): Promise<string | UnavailableImage> {
+/** An engine's image; built at first use (about 10 s), kept in the user's cache folder. */
+export async function ensureEngineImage(
+  name: EngineImage,
+  log: Log = () => {},
+): Promise<BuiltImage | UnavailableImage> {
   const { suite, reference } = ENGINE_IMAGES[name];
   const engine = name.startsWith('valkey') ? 'valkey' : 'redis';
   const packages = [`${engine}-server`, `${engine}-sentinel`, `${engine}-tools`, ...SHELL_PACKAGES];
   const key = contentKey([RECIPE_VERSION, reference, suite, process.arch, ...packages]);
-  const tarPath = join(cacheFolder(), 'images', `${name.replace(':', '-')}-${key}.tar`);
-  if (await pathExists(tarPath)) return tarPath;
+  const path = join(cacheFolder(), 'images', `${name.replace(':', '-')}-${key}.tar`);
+  if (await pathExists(path)) return { path, reference };
   try {
-    return await reportProgress(log, `building image ${reference} from Debian ${suite}`, () =>
-      makeOnce(tarPath, (making) => buildEngineImage(making, { engine, suite, packages, reference })),
+    await reportProgress(log, `building image ${reference} from Debian ${suite}`, () =>
+      makeOnce(path, (making) => buildEngineImage(making, { engine, suite, packages, reference })),
     );
+    return { path, reference };
   } catch (error) {
     if (error instanceof PackagesUnavailable) return { unavailable: true, reason: error.message };
     throw error;

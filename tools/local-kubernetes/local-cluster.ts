@@ -64,12 +64,12 @@ export class LocalCluster {
 
   /** From now on no packet passes between any node, its pods included, and this TCP address: it just falls silent. */
   async cutOff(address: string, port: number): Promise<void> {
-    await this.#channel.call({ call: 'cutOff', address, port });
+    await this.#channel.call({ call: 'cutOff', from: { address, port } });
   }
 
   /** Undoes every cutOff(). */
   async restore(): Promise<void> {
-    await this.#channel.call({ call: 'restore' });
+    await this.#channel.call({ call: 'cutOff' });
   }
 
   /** Runs kubectl as the administrator; a failing command is a result, not an error. */

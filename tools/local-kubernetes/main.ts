@@ -1,5 +1,5 @@
 // npm run local-kubernetes -- up a:3 b:1 | down [a] | kubeconfig a | status
-import { ensureEngineImage, isEngineImage, type EngineImage } from './engine-images.ts';
+import { ensureEngineImage, isEngineImage } from './engine-images.ts';
 import { detachedClusters, endDetachedClusters, LocalKubernetes, type ClusterRequest } from './local-kubernetes.ts';
 import { clusterAddresses } from './addresses.ts';
 import { clusterFolders } from './cluster-spec.ts';
@@ -51,9 +51,9 @@ async function load(args: string[]): Promise<void> {
 
 async function imagePath(image: string): Promise<string> {
   if (!isEngineImage(image)) return image;
-  const path = await ensureEngineImage(image satisfies EngineImage, say);
-  if (typeof path !== 'string') throw new Error(path.reason);
-  return path;
+  const built = await ensureEngineImage(image, say);
+  if ('unavailable' in built) throw new Error(built.reason);
+  return built.path;
 }
 
 async function status(): Promise<void> {

@@ -5,6 +5,13 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { runCommand } from '../setup/run-command.ts';
 
+export interface BuiltImage {
+  /** Where its OCI tar lies. */
+  path: string;
+  /** Full name with registry and tag, under which pods ask for it. */
+  reference: string;
+}
+
 export interface ImageLayer {
   tarPath: string;
   digest: string;

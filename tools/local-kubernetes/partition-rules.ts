@@ -18,7 +18,11 @@ const API_SERVER_PORT = 6443;
 const DNS_PORT = 53;
 
 /** nft script that replaces the node's table of dropped packets. */
-export function renderPartitionRules(index: number, targets: readonly PartitionTarget[], cutOffs: readonly CutOff[]) {
+export function renderPartitionRules(
+  index: number,
+  targets: readonly PartitionTarget[],
+  cutOffs: readonly CutOff[],
+): string {
   const rules = [
     ...targets.flatMap((target) => rulesFor(index, target)),
     ...cutOffs.flatMap(({ address, port }) => [

@@ -45,7 +45,16 @@ async function installGo(log: Log): Promise<string> {
     const suite = /^VERSION_CODENAME=(\w+)/m.exec(release)?.[1] ?? 'bookworm';
     await writeFile(BACKPORTS_LIST, `deb ${await debianMirror()} ${suite}-backports main\n`);
     await runCommand(['apt-get', '-qq', 'update']);
-    await runCommand(['apt-get', '-qq', 'install', '-y', '--no-install-recommends', '-t', `${suite}-backports`, 'golang-go']);
+    await runCommand([
+      'apt-get',
+      '-qq',
+      'install',
+      '-y',
+      '--no-install-recommends',
+      '-t',
+      `${suite}-backports`,
+      'golang-go',
+    ]);
   });
   const path = await findGo();
   if (path === undefined) throw new Error('golang-go was installed, and yet there is no go command');

@@ -14,14 +14,21 @@ const pinnedNode = join(root, 'node_modules', 'node', 'bin', 'node');
 const marker = join(root, 'node_modules', '.atoll-installed');
 
 function ensurePackages() {
-  const wanted = createHash('sha256').update(readFileSync(join(root, 'package-lock.json'))).digest('hex');
+  const wanted = createHash('sha256')
+    .update(readFileSync(join(root, 'package-lock.json')))
+    .digest('hex');
   const present = existsSync(marker) ? readFileSync(marker, 'utf8') : '';
   if (present === wanted && existsSync(pinnedNode)) return;
   console.error('npm packages: installing what package-lock.json names (about a minute, only when it changed) …');
   const startedAt = Date.now();
-  const result = spawnSync('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: root, stdio: ['ignore', 2, 2] });
+  const result = spawnSync('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
+    cwd: root,
+    stdio: ['ignore', 2, 2],
+  });
   if (result.status !== 0) {
-    console.error('npm packages: "npm ci" failed; its output is above. Check the network and the npm configuration, then run this again.');
+    console.error(
+      'npm packages: "npm ci" failed; its output is above. Check the network and the npm configuration, then run this again.',
+    );
     process.exit(1);
   }
   writeFileSync(marker, wanted);
@@ -30,11 +37,17 @@ function ensurePackages() {
 
 ensurePackages();
 const [program, ...args] = process.argv.slice(2);
-const path = [join(root, 'node_modules', 'node', 'bin'), join(root, 'node_modules', '.bin'), process.env.PATH].join(':');
+const path = [join(root, 'node_modules', 'node', 'bin'), join(root, 'node_modules', '.bin'), process.env.PATH].join(
+  ':',
+);
 const child = spawn(pinnedNode, [join(root, program), ...args], {
   cwd: root,
   stdio: 'inherit',
-  env: { ...process.env, PATH: path, NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} --disable-warning=ExperimentalWarning`.trim() },
+  env: {
+    ...process.env,
+    PATH: path,
+    NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} --disable-warning=ExperimentalWarning`.trim(),
+  },
 });
 // The terminal sends Ctrl-C to the whole group, so the child gets it by itself; a signal sent to this process alone is handed on.
 process.on('SIGINT', () => {});
