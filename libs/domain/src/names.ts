@@ -15,6 +15,10 @@ export const ANNOTATION = {
   /** On children: the RedisCluster they belong to, for people; ownerReferences are not used (04). */
   ownedBy: `${API_GROUP}/redis-cluster`,
   renderVersion: `${API_GROUP}/render-version`,
+  /** On pod templates: differs when a directive differs that only a restart applies. */
+  restartHash: `${API_GROUP}/restart-hash`,
+  /** On our CRDs: orders them, see libs/kube. */
+  crdVersion: `${API_GROUP}/crd-version`,
 } as const;
 
 export const LABEL = {
@@ -43,8 +47,16 @@ export const REDIS_PORT = 6379;
 export const SENTINEL_PORT = 26379;
 
 /**
- * Where a Redis that must not yet be primary is told to replicate from: TEST-NET-1, routed nowhere (RFC 5737). The
- * startup guard writes it, the planner reads "replica of this address" as "waits for Sentinel or the agent".
+ * Where a Redis that must not yet be primary is told to replicate from: the pod's own loopback, at a port where nothing
+ * can listen (only port 6379 is bound, and 127.255.255.254 is nobody's pod IP). Each try is refused within the pod, so
+ * no packet leaves it, unlike with TEST-NET-1, whose packets follow the default route. The startup guard writes it, the
+ * planner reads "replica of this address" as "waits for Sentinel or the agent".
  */
-export const WAITING_PRIMARY_HOST = '192.0.2.1';
-export const WAITING_PRIMARY_PORT = REDIS_PORT;
+export const WAITING_PRIMARY_HOST = '127.255.255.254';
+export const WAITING_PRIMARY_PORT = 1;
+
+/**
+ * Longest name of a RedisCluster. A StatefulSet's name may have 52 characters (its revision hash must fit a label of
+ * 63), and `<name>-<10 characters of hash>` is one.
+ */
+export const MAX_REDIS_CLUSTER_NAME_LENGTH = 40;

@@ -1,0 +1,177 @@
+/**
+ * What a RedisCluster's spec must fulfil, decided from the spec alone. The CRD's schema and CEL rules refuse most of it
+ * at admission; this is the same list for the hub (userErrors before anything is stored) and for the planner
+ * (condition SpecRejected), and the whole of what CEL cannot express: quantities against each other, the catalogue of
+ * engines, value grammar. Without it a wrong value surfaces as a pod in CrashLoopBackOff.
+ */
+import { ENGINE_LINES, engineLine } from './engine-catalogue.ts';
+import { explainOwnedConfig } from './operator-owned-config.ts';
+import { parseDurationMs } from './parse-duration.ts';
+import { parseQuantity, parseRedisMemory } from './parse-quantity.ts';
+import type { Mode, RedisClusterSpec, ResourceRequirements, SentinelSpec } from './redis-cluster-spec.ts';
+
+export type SpecProblemCode =
+  | 'UNSUPPORTED_VERSION'
+  | 'INVALID_SIZE'
+  | 'INVALID_SENTINEL'
+  | 'INVALID_DURATION'
+  | 'INVALID_QUANTITY'
+  | 'STORAGE_SIZE_REQUIRED'
+  | 'OPERATOR_OWNED_CONFIG'
+  | 'INVALID_CONFIG'
+  | 'MAXMEMORY_ABOVE_LIMIT';
+
+export interface SpecProblem {
+  /** From the object's root, for instance `['spec', 'config', 'port']`. */
+  readonly path: readonly string[];
+  readonly code: SpecProblemCode;
+  /** A sentence: what is wrong and what to write instead. */
+  readonly message: string;
+}
+
+/** The limits that the CRD's schema repeats. */
+export const SPEC_LIMITS = {
+  maxSize: 15,
+  minSentinels: 3,
+  maxSentinels: 9,
+  maxConfigKeys: 256,
+  maxConfigValueLength: 4096,
+} as const;
+
+/** Fewest data pods a mode makes sense with: Sentinel needs somebody to fail over to. */
+export const MIN_SIZE: Readonly<Record<Mode, number>> = { Standalone: 1, Replication: 1, Sentinel: 2 };
+
+const CONFIG_NAME = /^[a-z][a-z0-9_-]*$/;
+/** Printable ASCII without quotes and backslash: nothing that could end the line or its quoting in redis.conf. */
+const CONFIG_VALUE = /^[ !#-&(-[\]-~]*$/;
+const MEMORY_DIRECTIVES = new Set(['maxmemory', 'repl-backlog-size', 'proto-max-bulk-len']);
+
+const problem = (path: string, code: SpecProblemCode, message: string): SpecProblem => ({
+  path: ['spec', ...path.split('/')],
+  code,
+  message,
+});
+
+/** Every problem of the spec, in the order of its fields; empty when it may be applied. Never throws. */
+export const validateSpec = (spec: RedisClusterSpec): readonly SpecProblem[] => [
+  ...validateEngine(spec),
+  ...validateSize(spec),
+  ...(spec.sentinel === undefined ? [] : validateSentinel(spec.mode, spec.sentinel)),
+  ...validateConfig(spec.config ?? {}),
+  ...validateResources(spec),
+  ...validateStorage(spec),
+];
+
+const validateEngine = ({ engine }: RedisClusterSpec): SpecProblem[] => {
+  const lines = ENGINE_LINES[engine.type] ?? [];
+  if (/^\d+\.\d+(\.\d+)?$/.test(engine.version) && lines.includes(engineLine(engine.version))) return [];
+  const known = lines.length > 0 ? `${engine.type} ${lines.join(', ')}` : 'Redis and Valkey';
+  return [problem('engine/version', 'UNSUPPORTED_VERSION', `${engine.version} is not supported; use one of ${known}.`)];
+};
+
+const validateSize = ({ mode, size }: RedisClusterSpec): SpecProblem[] => {
+  if (size === undefined) return [];
+  if (mode === 'Standalone' && size !== 1) {
+    return [problem('size', 'INVALID_SIZE', 'Standalone has one pod; leave size out, or set mode Replication.')];
+  }
+  const min = MIN_SIZE[mode] ?? 1;
+  if (Number.isInteger(size) && size >= min && size <= SPEC_LIMITS.maxSize) return [];
+  return [problem('size', 'INVALID_SIZE', `${mode} takes a size from ${min} to ${SPEC_LIMITS.maxSize}, not ${size}.`)];
+};
+
+const validateSentinel = (mode: Mode, sentinel: SentinelSpec): SpecProblem[] => [
+  ...(mode === 'Sentinel'
+    ? []
+    : [problem('sentinel', 'INVALID_SENTINEL', `spec.sentinel has no meaning in mode ${mode}; remove it.`)]),
+  ...validateSentinelCounts(sentinel),
+  ...validateSentinelTimes(sentinel),
+];
+
+const validateSentinelCounts = ({ replicas = SPEC_LIMITS.minSentinels, quorum }: SentinelSpec): SpecProblem[] => {
+  const problems: SpecProblem[] = [];
+  const { minSentinels, maxSentinels } = SPEC_LIMITS;
+  if (replicas % 2 !== 1 || replicas < minSentinels || replicas > maxSentinels) {
+    const message = `Sentinels must be an odd number from ${minSentinels} to ${maxSentinels}, not ${replicas}.`;
+    problems.push(problem('sentinel/replicas', 'INVALID_SENTINEL', message));
+  }
+  if (quorum !== undefined && (!Number.isInteger(quorum) || quorum < 1 || quorum > replicas)) {
+    const message = `The quorum must be from 1 to the number of Sentinels (${replicas}), not ${quorum}.`;
+    problems.push(problem('sentinel/quorum', 'INVALID_SENTINEL', message));
+  }
+  return problems;
+};
+
+const validateSentinelTimes = (sentinel: SentinelSpec): SpecProblem[] =>
+  (['downAfter', 'failoverTimeout'] as const).flatMap((field) => {
+    const text = sentinel[field];
+    if (text === undefined || (parseDurationMs(text) ?? 0) > 0) return [];
+    return [problem(`sentinel/${field}`, 'INVALID_DURATION', `${text} is no duration; write 500ms, 5s or 1m.`)];
+  });
+
+const validateConfig = (config: Readonly<Record<string, string>>): SpecProblem[] => {
+  const names = Object.keys(config);
+  if (names.length > SPEC_LIMITS.maxConfigKeys) {
+    return [problem('config', 'INVALID_CONFIG', `At most ${SPEC_LIMITS.maxConfigKeys} directives are accepted.`)];
+  }
+  return names.flatMap((name) => {
+    const found = explainConfigProblem(name, config[name] ?? '');
+    return found === undefined ? [] : [problem(`config/${name}`, found.code, found.message)];
+  });
+};
+
+const explainConfigProblem = (name: string, value: string): Omit<SpecProblem, 'path'> | undefined => {
+  const owned = explainOwnedConfig(name);
+  if (owned !== undefined) return { code: 'OPERATOR_OWNED_CONFIG', message: `${name} may not be set: ${owned}.` };
+  if (!CONFIG_NAME.test(name)) {
+    return { code: 'INVALID_CONFIG', message: `${name} is no directive; write it in lower case as in redis.conf.` };
+  }
+  if (!CONFIG_VALUE.test(value) || value.length > SPEC_LIMITS.maxConfigValueLength) {
+    const message = `The value of ${name} must be one line of at most 4096 plain characters, without quotes or backslash.`;
+    return { code: 'INVALID_CONFIG', message };
+  }
+  if (MEMORY_DIRECTIVES.has(name) && parseRedisMemory(value) === undefined) {
+    const message = `${value} is no amount of memory for ${name}; Redis takes 100mb or 1gb, not Mi, Gi or decimals.`;
+    return { code: 'INVALID_CONFIG', message };
+  }
+  return undefined;
+};
+
+const validateResources = (spec: RedisClusterSpec): SpecProblem[] => [
+  ...validateQuantities('resources', spec.resources ?? {}),
+  ...validateQuantities('sentinel/resources', spec.sentinel?.resources ?? {}),
+  ...validateMaxmemory(spec),
+];
+
+const validateQuantities = (path: string, resources: ResourceRequirements): SpecProblem[] =>
+  (['requests', 'limits'] as const).flatMap((part) =>
+    Object.entries(resources[part] ?? {})
+      .filter(([, amount]) => (parseQuantity(amount) ?? -1) < 0)
+      .map(([name, amount]) =>
+        problem(`${path}/${part}/${name}`, 'INVALID_QUANTITY', `${amount} is no Kubernetes quantity.`),
+      ),
+  );
+
+const validateMaxmemory = ({ resources, config }: RedisClusterSpec): SpecProblem[] => {
+  const limitBytes = parseQuantity(resources?.limits?.['memory'] ?? '');
+  const text = config?.['maxmemory'] ?? '';
+  const bytes = parseRedisMemory(text);
+  if (limitBytes === undefined || bytes === undefined || isBelow(bytes, limitBytes)) return [];
+  const message =
+    `maxmemory ${text} (${bytes > 0 ? `${bytes} bytes` : 'no limit'}) is above the memory limit of ` +
+    `${limitBytes} bytes: the kernel would kill Redis first. Use at most 75 % of the limit, or leave it out.`;
+  return [problem('config/maxmemory', 'MAXMEMORY_ABOVE_LIMIT', message)];
+};
+
+/** maxmemory 0 means no limit at all. */
+const isBelow = (maxmemoryBytes: number, limitBytes: number): boolean =>
+  maxmemoryBytes > 0 && maxmemoryBytes <= limitBytes;
+
+const validateStorage = ({ storage }: RedisClusterSpec): SpecProblem[] => {
+  if (storage === undefined) return [];
+  if (storage.size === undefined) {
+    if (storage.type === 'Ephemeral') return [];
+    return [problem('storage/size', 'STORAGE_SIZE_REQUIRED', 'A PersistentVolume needs a size, for instance 1Gi.')];
+  }
+  if ((parseQuantity(storage.size) ?? 0) > 0) return [];
+  return [problem('storage/size', 'INVALID_QUANTITY', `${storage.size} is no Kubernetes quantity; write 1Gi.`)];
+};

@@ -1,0 +1,12 @@
+import type { ResolvedSpec } from '#domain';
+import type { ChildOwner } from './labels.ts';
+import type { ObjectNames } from './names.ts';
+
+/** Everything the renderers work from. Equal input gives equal objects, byte for byte. */
+export interface RenderContext {
+  readonly owner: ChildOwner;
+  readonly names: ObjectNames;
+  readonly spec: ResolvedSpec;
+  /** Sentinel's own id per ordinal, for as many ordinals as the spec may ever ask for. */
+  readonly sentinelIds: readonly string[];
+}

@@ -1,0 +1,74 @@
+/**
+ * Every Kubernetes object of one data set, from the spec: the whole desired state, in the order in which it is applied
+ * (what a pod mounts before the pod). Invariants: rendering twice gives the same bytes; an object rendered under an older
+ * render version keeps that version's shape, so that an upgrade of the agent restarts no pod; no ownerReferences, since
+ * with them removing the CRD would delete every Redis within a second. Credentials, connection and record are not here:
+ * their content comes from elsewhere (secrets.ts, record.ts).
+ */
+import { SPEC_LIMITS, type DataSetId, type KubeObject, type ResolvedSpec } from '#domain';
+import { childAnnotations, childLabels, type ChildOwner } from './labels.ts';
+import { nameObjects, sentinelId } from './names.ts';
+import type { RenderContext } from './render-child.ts';
+import { renderConfig, renderScripts } from './render-config-maps.ts';
+import { renderDisruptionBudget } from './render-disruption-budget.ts';
+import { renderServices } from './render-services.ts';
+import { renderRedisStatefulSet, renderSentinelStatefulSet } from './render-stateful-sets.ts';
+
+/** What new objects are rendered as. Raised when a pod template changes; older versions stay renderable. */
+export const CURRENT_RENDER_VERSION = 1;
+
+export interface RenderInput {
+  readonly name: string;
+  readonly namespace: string;
+  readonly dataSetId: DataSetId;
+  readonly spec: ResolvedSpec;
+  /** From the record of the data set; CURRENT_RENDER_VERSION for a new one. */
+  readonly renderVersion: number;
+}
+
+/** Owner of the children as labels and annotations know it. */
+export const describeOwner = (input: Omit<RenderInput, 'spec'>): ChildOwner => ({
+  name: input.name,
+  namespace: input.namespace,
+  dataSetHash: nameObjects(input.name, input.dataSetId).hash,
+  renderVersion: input.renderVersion,
+});
+
+/** The desired objects in order of application. Throws for a render version that this release does not know. */
+export const renderChildren = (input: RenderInput): readonly KubeObject[] => {
+  if (input.renderVersion !== CURRENT_RENDER_VERSION) {
+    throw new RangeError(`render version ${input.renderVersion} is not known to this release`);
+  }
+  const context = makeContext(input);
+  const { names, spec } = context;
+  const withSentinel = spec.mode === 'Sentinel';
+  return [
+    renderServiceAccount(context),
+    renderScripts(context),
+    renderConfig(context),
+    ...renderServices(context),
+    renderDisruptionBudget(context, names.redis, 'redis'),
+    ...(withSentinel ? [renderDisruptionBudget(context, names.sentinel, 'sentinel')] : []),
+    renderRedisStatefulSet(context),
+    ...(withSentinel ? [renderSentinelStatefulSet(context)] : []),
+  ];
+};
+
+const makeContext = (input: RenderInput): RenderContext => ({
+  owner: describeOwner(input),
+  names: nameObjects(input.name, input.dataSetId),
+  spec: input.spec,
+  sentinelIds: Array.from({ length: SPEC_LIMITS.maxSentinels }, (_, ordinal) => sentinelId(input.dataSetId, ordinal)),
+});
+
+const renderServiceAccount = ({ owner, names }: RenderContext): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'ServiceAccount',
+  metadata: {
+    name: names.serviceAccount,
+    namespace: owner.namespace,
+    labels: childLabels(owner, 'all'),
+    annotations: childAnnotations(owner),
+  },
+  automountServiceAccountToken: false,
+});

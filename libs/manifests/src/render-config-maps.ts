@@ -1,0 +1,58 @@
+import type { KubeObject } from '#domain';
+import { childAnnotations, childLabels } from './labels.ts';
+import type { RenderContext } from './render-child.ts';
+import { renderRedisConfig } from './render-redis-config.ts';
+import { CREDENTIALS_SCRIPT } from './scripts/credentials-script.ts';
+import { DATA_SCRIPT } from './scripts/data-script.ts';
+import { PROBE_REDIS_SCRIPT } from './scripts/probe-redis-script.ts';
+import { START_REDIS_SCRIPT } from './scripts/start-redis-script.ts';
+import { START_SENTINEL_SCRIPT } from './scripts/start-sentinel-script.ts';
+
+/** The entrypoints and probes, the same for every data set of one render version. */
+export const renderScripts = ({ owner, names }: RenderContext): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: {
+    name: names.scripts,
+    namespace: owner.namespace,
+    labels: childLabels(owner, 'all'),
+    annotations: childAnnotations(owner),
+  },
+  data: {
+    'credentials.sh': CREDENTIALS_SCRIPT,
+    'data.sh': DATA_SCRIPT,
+    'probe-redis.sh': PROBE_REDIS_SCRIPT,
+    'start-redis.sh': START_REDIS_SCRIPT,
+    'start-sentinel.sh': START_SENTINEL_SCRIPT,
+  },
+});
+
+/**
+ * What the entrypoints read at each start. It is a volume, not environment, so that it can change without changing the
+ * pod template, which would mean a restart; the entrypoint of a later pod sees the newer content.
+ */
+export const renderConfig = ({ owner, names, spec, sentinelIds }: RenderContext): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: {
+    name: names.config,
+    namespace: owner.namespace,
+    labels: childLabels(owner, 'all'),
+    annotations: childAnnotations(owner),
+  },
+  data: {
+    'redis.conf': renderRedisConfig(spec),
+    settings: [
+      `MODE=${spec.mode}`,
+      `PERSISTENCE=${spec.persistenceEnabled ? 'on' : 'off'}`,
+      `REDIS_SET=${names.redis}`,
+      `REDIS_PODS=${spec.size}`,
+      `SENTINEL_SET=${names.sentinel}`,
+      `SENTINEL_PODS=${spec.mode === 'Sentinel' ? spec.sentinel.replicas : 0}`,
+      `PODS_SERVICE=${names.podsService}`,
+      `MASTER_NAME=${names.masterName}`,
+      '',
+    ].join('\n'),
+    'sentinel-ids': sentinelIds.map((id, ordinal) => `${ordinal} ${id}\n`).join(''),
+  },
+});

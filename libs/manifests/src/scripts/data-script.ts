@@ -1,0 +1,67 @@
+/**
+ * Shell functions that look at what lies on the disk before the server starts. Invariants: "has data" means keys, not
+ * files, since a server that starts empty writes files at once; and a start never loads less than the disk holds. The
+ * engines' traps: with `appendonly yes` only the AOF is loaded, a lone dump.rdb counts for nothing (measured: 0 of 100
+ * keys); with `appendonly no` only the dump is.
+ */
+export const DATA_SCRIPT = String.raw`# Sourced by start-redis.sh. POSIX sh.
+DATA=/data
+AOF=$DATA/appendonlydir
+MANIFEST=$AOF/appendonly.aof.manifest
+BASE=appendonly.aof.1.base.rdb
+
+# An RDB of no keys is below 200 bytes. In a small one, keys begin with SELECTDB (fe, number) RESIZEDB (fb).
+rdb_has_keys() {
+  [ -s "$1" ] || return 1
+  if [ "$(wc -c < "$1")" -gt 400 ]; then return 0; fi
+  od -An -v -tx1 "$1" | tr -d '\n' | grep -Eq ' fe( [0-9a-f][0-9a-f]){1,2} fb'
+}
+
+# Manifest lines: file NAME seq N type b|i|h. Commands in an increment, or keys in a base, are data.
+aof_has_keys() {
+  [ -s "$MANIFEST" ] || return 1
+  while read -r _ aof_file _ _ _ aof_type _; do
+    case $aof_type in
+      b) if rdb_has_keys "$AOF/$aof_file"; then return 0; fi ;;
+      i) if [ -s "$AOF/$aof_file" ]; then return 0; fi ;;
+    esac
+  done < "$MANIFEST"
+  return 1
+}
+
+# Without persistence nothing on the disk is current, whatever lies there.
+has_current_data() {
+  [ "$(setting PERSISTENCE)" = on ] || return 1
+  aof_has_keys || rdb_has_keys "$DATA/dump.rdb"
+}
+
+# Never written to: the very first base and no command since.
+aof_is_untouched() {
+  if [ ! -s "$MANIFEST" ]; then return 0; fi
+  grep -q " $BASE seq 1 type b" "$MANIFEST" && ! aof_has_keys
+}
+
+# Makes the dump the AOF's base. The manifest comes last and by rename: a crash in between leaves the dump in force.
+adopt_dump_as_aof() {
+  if [ -d "$AOF" ]; then mv "$AOF" "$AOF.empty.$(date +%s)"; fi
+  mkdir -p "$AOF"
+  ln "$DATA/dump.rdb" "$AOF/$BASE" 2>/dev/null || cp "$DATA/dump.rdb" "$AOF/$BASE" || return 1
+  printf 'file %s seq 1 type b\n' "$BASE" > "$MANIFEST.new"
+  sync
+  mv "$MANIFEST.new" "$MANIFEST"
+}
+
+# Prints the appendonly line that loads what the disk holds. The agent switches persistence on a running server.
+choose_appendonly() {
+  if [ "$(setting PERSISTENCE)" = on ]; then
+    if rdb_has_keys "$DATA/dump.rdb" && aof_is_untouched; then
+      adopt_dump_as_aof || return 1
+    fi
+    printf 'appendonly yes\n'
+  elif aof_has_keys; then
+    printf 'appendonly yes\n'
+  else
+    printf 'appendonly no\n'
+  fi
+}
+`;

@@ -1,0 +1,83 @@
+/**
+ * The layout of the two Secrets of a data set. `<name>-credentials` belongs to the agent: per user one key with the
+ * current password and, during a rotation, `<user>.previous` with the one before; both are accepted by the servers.
+ * `<name>-connection` is what clients read. Passwords enter here as values and go nowhere but into these Secrets.
+ */
+import { createHash } from 'node:crypto';
+import { REDIS_PORT, SENTINEL_PORT, type KubeObject, type ResolvedSpec } from '#domain';
+import { childAnnotations, childLabels, type ChildOwner } from './labels.ts';
+import type { ObjectNames } from './names.ts';
+
+/** Who logs in: the agent, replicas at their primary, Sentinels, and the user's applications. */
+export const CREDENTIAL_USERS = ['atoll', 'replication', 'sentinel', 'app'] as const;
+export type CredentialUser = (typeof CREDENTIAL_USERS)[number];
+
+export const OPERATOR_USER: CredentialUser = 'atoll';
+export const APPLICATION_USER: CredentialUser = 'app';
+export const SENTINEL_USER: CredentialUser = 'sentinel';
+
+/** Key of a user's password before the current one, valid until a rotation has ended. */
+export const previousPasswordKey = (user: CredentialUser): string => `${user}.previous`;
+
+/** True when every user has a password of which the servers accept any. */
+export const hasAllCredentials = (keys: readonly string[]): boolean =>
+  CREDENTIAL_USERS.every((user) => keys.includes(user));
+
+/** Secret `<name>-credentials`; one password a user, letters and digits only, so that no quoting can go wrong. */
+export const renderCredentials = (
+  owner: ChildOwner,
+  name: string,
+  passwords: Readonly<Record<CredentialUser, string>>,
+): KubeObject => renderSecret(owner, name, { ...passwords });
+
+/** What clients need to know, without the password. Keys are a promise to users. */
+export const connectionFields = (
+  owner: Pick<ChildOwner, 'namespace'>,
+  names: ObjectNames,
+  spec: Pick<ResolvedSpec, 'mode'>,
+): Record<string, string> => ({
+  mode: spec.mode,
+  host: `${names.primaryService}.${owner.namespace}.svc`,
+  port: String(REDIS_PORT),
+  username: APPLICATION_USER,
+  ...(spec.mode === 'Sentinel'
+    ? {
+        sentinelHost: `${names.sentinelService}.${owner.namespace}.svc`,
+        sentinelPort: String(SENTINEL_PORT),
+        masterName: names.masterName,
+      }
+    : {}),
+});
+
+/** Secret `<name>-connection`: the fields above with the application's password, which Sentinels take as well. */
+export const renderConnection = (
+  owner: ChildOwner,
+  name: string,
+  fields: Readonly<Record<string, string>>,
+  password: string,
+): KubeObject => renderSecret(owner, name, { ...fields, password });
+
+/** What stands for a Secret's content in a snapshot: 16 hex digits that differ when any value differs. */
+export const digestSecretData = (data: Readonly<Record<string, string>>): string => {
+  const hash = createHash('sha256');
+  for (const key of Object.keys(data).sort()) {
+    const value = data[key] ?? '';
+    hash.update(`${key.length}:${key}${value.length}:${value}`);
+  }
+  return hash.digest('hex').slice(0, 16);
+};
+
+const renderSecret = (owner: ChildOwner, name: string, values: Readonly<Record<string, string>>): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'Secret',
+  metadata: {
+    name,
+    namespace: owner.namespace,
+    labels: childLabels(owner, 'all'),
+    annotations: childAnnotations(owner),
+  },
+  type: 'Opaque',
+  data: Object.fromEntries(
+    Object.entries(values).map(([key, value]) => [key, Buffer.from(value, 'utf8').toString('base64')]),
+  ),
+});
