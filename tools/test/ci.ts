@@ -1,4 +1,4 @@
-// What CI runs: `npm test`, then the short seeded part of the simulation. Its last line adds all up.
+// What CI runs: `npm test`, then the short seeded parts of the simulation and of chaos. Its last line adds all up.
 import { formatCountLine, runSteps } from '../check/run-steps.ts';
 
 const counts = await runSteps(
@@ -8,6 +8,12 @@ const counts = await runSteps(
       name: 'simulation, 200 seeds',
       command: 'node',
       args: ['tools/simulate/main.ts', '--seed', '1000', '--runs', '200'],
+    },
+    {
+      name: 'chaos, 3 minutes',
+      command: 'node',
+      args: ['tools/chaos/main.ts', '--seed', '1', '--minutes', '3'],
+      live: true,
     },
   ],
   1,

@@ -1,0 +1,130 @@
+// `npm run chaos -- --seed N --minutes M`: seeded faults on a Sentinel Redis in a real cluster, while a client keeps a ledger of what
+// was acknowledged by every copy. Ends with: converged, and nothing of the ledger missing.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { buildAll } from '../build/build-all.ts';
+import { AGENT_BUNDLE } from '../build/build-agent.ts';
+import { connectRedis, type Kubectl } from '../fleet/connect-redis.ts';
+import { startHub, type HubProcess } from '../fleet/hub-process.ts';
+import { enrolCluster } from '../fleet/member-cluster.ts';
+import { createRedisCluster, isReady, waitForRedisCluster } from '../fleet/redis-cluster.ts';
+import { buildAgentImage, ensureEngineImage, ensureHelm, LocalKubernetes } from '../local-kubernetes/index.ts';
+import { chooseFault, seededRandom } from './choose-fault.ts';
+import { inflictFault, type ChaosTarget } from './inflict-fault.ts';
+import { WriteLedger } from './write-ledger.ts';
+
+const SPEC = {
+  engine: { type: 'REDIS', version: '8.0' },
+  mode: 'SENTINEL',
+  size: 3,
+  storage: { type: 'PERSISTENT_VOLUME', size: '128Mi' },
+  persistence: { enabled: true },
+  resources: { requests: { memory: '64Mi', cpu: '20m' }, limits: { memory: '192Mi' } },
+};
+const CONVERGE_MS = 180_000;
+const log = (line: string): void => console.log(line);
+
+async function inflictUntil(target: ChaosTarget, seed: number, untilMs: number): Promise<number> {
+  const random = seededRandom(seed);
+  let inflicted = 0;
+  while (performance.now() < untilMs) {
+    const chosen = chooseFault(random);
+    log(`${new Date().toISOString()}  ${chosen.fault}`);
+    await inflictFault(target, chosen);
+    inflicted += 1;
+    await sleep(chosen.pauseMs);
+  }
+  return inflicted;
+}
+
+async function runChaos(
+  kubernetes: LocalKubernetes,
+  hub: HubProcess,
+  options: { seed: number; minutes: number },
+): Promise<string[]> {
+  const cluster = kubernetes.cluster('chaos');
+  const agent = await buildAgentImage({ bundlePath: AGENT_BUNDLE, log });
+  await cluster.loadImage(agent.path);
+  const helm = await ensureHelm(log);
+  const { memberClusterId } = await enrolCluster(hub.api, cluster, { helm, agentImage: agent.reference });
+  const target: ChaosTarget = { cluster, namespace: 'chaos', name: 'ledger' };
+  const { id } = await createRedisCluster(hub.api, {
+    memberClusterId,
+    namespace: target.namespace,
+    name: target.name,
+    spec: SPEC,
+  });
+  await waitForRedisCluster(hub.api, id, isReady, { what: 'Ready' });
+
+  const kubectl: Kubectl = async (args) => {
+    const result = await cluster.kubectl(args);
+    if (result.exitCode !== 0) throw new Error(result.stderr);
+    return result.stdout;
+  };
+  const client = await connectRedis(kubectl, target.namespace, target.name);
+  client.on('error', () => undefined); // expected here: the ledger counts what was acknowledged
+  const ledger = new WriteLedger(client, SPEC.size - 1);
+  ledger.start();
+  const inflicted = await inflictUntil(target, options.seed, performance.now() + options.minutes * 60_000);
+  const report = await ledger.stop();
+  log(
+    `${inflicted} faults; ${report.attempted} writes, ${report.safe} on all copies; longest gap ${report.longestGapMs} ms`,
+  );
+
+  const failures: string[] = [];
+  await waitForRedisCluster(hub.api, id, isReady, { what: 'converged', timeoutMs: CONVERGE_MS }).catch(
+    (error: unknown) => {
+      failures.push(`not converged: ${String(error)}`);
+    },
+  );
+  const reader = await connectRedis(kubectl, target.namespace, target.name);
+  const missing = await ledger.missing(reader);
+  if (missing.length > 0)
+    failures.push(
+      `${missing.length} writes that every copy had acknowledged are missing, the first: ${missing[0] ?? ''}`,
+    );
+  if (report.safe < inflicted) failures.push(`only ${report.safe} writes reached all copies: this run proves nothing`);
+  client.disconnect();
+  reader.disconnect();
+  return failures;
+}
+
+const { values } = parseArgs({
+  options: { seed: { type: 'string', default: '1' }, minutes: { type: 'string', default: '3' } },
+});
+const options = { seed: Number(values.seed), minutes: Number(values.minutes) };
+if (!Number.isInteger(options.seed) || !(options.minutes > 0)) {
+  console.error('usage: npm run chaos -- --seed N --minutes M');
+  process.exit(2);
+}
+await buildAll();
+const engine = await ensureEngineImage('redis:8.0', log);
+if (!('path' in engine)) throw new Error(`the image redis:8.0 cannot be built: ${engine.reason}`);
+const kubernetes = await LocalKubernetes.start({
+  clusters: [{ name: 'chaos', nodes: 2, shortGracePeriods: true }],
+  images: [engine.path],
+  log,
+});
+const dataDir = await mkdtemp(join(tmpdir(), 'atoll-chaos-'));
+const hub = await startHub({ dataDir, publicHost: kubernetes.cluster('chaos').hostAddress });
+let failures: string[];
+try {
+  failures = await runChaos(kubernetes, hub, options);
+} catch (error) {
+  failures = [String(error)];
+} finally {
+  await hub.stop();
+  await kubernetes.stop();
+  await rm(dataDir, { recursive: true, force: true });
+}
+for (const failure of failures)
+  log(`FAILED: ${failure}\nrepeat: npm run chaos -- --seed ${options.seed} --minutes ${options.minutes}`);
+log(
+  failures.length === 0
+    ? '2 passed, 0 failed'
+    : `${Math.max(0, 2 - failures.length)} passed, ${failures.length} failed`,
+);
+process.exit(failures.length === 0 ? 0 : 1);
