@@ -24,6 +24,10 @@ export interface ControlLoopSettings {
 /** Lets the events of one change arrive together: one write of ours comes back by several watches. */
 const MERGE_MS = 30;
 const BACKOFF = { baseMs: 500, maxMs: 60_000 };
+/** A creation takes about ten passes that act one after another; more than that grows slower, or a quarrel with another
+ * writer over one field would spin for ever. */
+const BUSY_PASSES = 12;
+const BUSY_GROWTH = 1.5;
 
 const parseKey = (text: string): ObjectKey => {
   const slash = text.indexOf('/');
@@ -34,6 +38,8 @@ export class ControlLoop {
   readonly #settings: ControlLoopSettings;
   readonly #queue: KeyedWorkQueue;
   readonly #backoff: KeyedBackoff;
+  /** Passes in a row that did something, by key. */
+  readonly #acting = new Map<string, number>();
 
   constructor(settings: ControlLoopSettings) {
     this.#settings = settings;
@@ -67,15 +73,23 @@ export class ControlLoop {
     const startedAtMs = performance.now();
     const outcome = await reconcile(parseKey(key), this.#settings.parts, this.#backoff.failuresOf(key));
     this.#settings.onPass(outcome, performance.now() - startedAtMs);
-    if (outcome.plan === undefined) this.#backoff.reset(key);
+    if (outcome.plan === undefined) this.#forget(key);
     else if (outcome.result.failure === undefined) this.#settle(key, outcome);
     else this.#queue.addAfter(key, this.#backoff.nextDelayMs(key));
   }
 
-  #settle(key: string, outcome: PassOutcome): void {
+  #forget(key: string): void {
     this.#backoff.reset(key);
+    this.#acting.delete(key);
+  }
+
+  #settle(key: string, outcome: PassOutcome): void {
+    const acting = outcome.result.done.length > 0 ? (this.#acting.get(key) ?? 0) + 1 : 0;
+    this.#forget(key);
+    if (acting > 0) this.#acting.set(key, acting);
+    const slowdown = BUSY_GROWTH ** Math.min(Math.max(0, acting - BUSY_PASSES), 30);
     const { random, resyncMs } = this.#settings;
-    const lookMs = Math.min(nextLookMs(outcome) ?? resyncMs, resyncMs);
+    const lookMs = Math.min((nextLookMs(outcome) ?? resyncMs) * slowdown, resyncMs);
     this.#queue.addAfter(key, spread(lookMs, random));
   }
 

@@ -5,7 +5,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { LABEL, REDIS_CLUSTER_CRD_NAME, SCOPE_CONFIG_MAP } from '#domain';
-import type { Clock, KubeObject, RedisClusterObject, Scope } from '#domain';
+import type { Clock, KubeObject, ObjectKey, RedisClusterObject, Scope } from '#domain';
 import { RESOURCE, startReflector } from '#kube';
 import type { KubeClient, KubeResource, Reflector, ReflectorOptions } from '#kube';
 import { ObjectsByDataSet, dataSetKeyOf } from './objects-by-data-set.ts';
@@ -27,6 +27,13 @@ const CHILD_KINDS = [
   RESOURCE.persistentVolumeClaim,
 ] as const;
 
+export interface ResourceChange {
+  readonly key: ObjectKey;
+  /** undefined: it is gone. */
+  readonly now: RedisClusterObject | undefined;
+  readonly before: RedisClusterObject | undefined;
+}
+
 export interface MemberCacheSettings {
   readonly client: KubeClient;
   readonly scope: Scope;
@@ -35,12 +42,8 @@ export interface MemberCacheSettings {
   readonly hashOf: (resource: RedisClusterObject) => string;
   /** A RedisCluster, by `namespace/name`, must be looked at. */
   readonly onWake: (key: string) => void;
-  /** Each change of a RedisCluster, of its status too; undefined: it is gone. */
-  readonly onResource: (
-    key: string,
-    now: RedisClusterObject | undefined,
-    before: RedisClusterObject | undefined,
-  ) => void;
+  /** Each change of a RedisCluster, of its status too. */
+  readonly onResource: (change: ResourceChange) => void;
   readonly onFailure: (kind: string, error: unknown, retryInMs: number) => void;
 }
 
@@ -53,6 +56,11 @@ interface Change<T> {
   readonly now: T | undefined;
   readonly before: T | undefined;
 }
+
+const parseKey = (text: string): ObjectKey => {
+  const slash = text.indexOf('/');
+  return { namespace: text.slice(0, slash), name: text.slice(slash + 1) };
+};
 
 const placePod = (pod: PodProjection): Place => ({ group: dataSetKeyOf(pod), id: pod.name });
 const placeChild = (child: KubeObject): Place => ({
@@ -182,7 +190,7 @@ export class MemberCache {
   #resourceChanged(key: string, now: RedisClusterObject | undefined, before: RedisClusterObject | undefined): void {
     if (now === undefined) this.#index.remove(key);
     else this.#index.put(key, now);
-    this.#settings.onResource(key, now, before);
+    this.#settings.onResource({ key: parseKey(key), now, before });
     if (now === undefined || deservesPass(now, before)) this.#settings.onWake(key);
   }
 

@@ -1,0 +1,183 @@
+/**
+ * Wires the operator half of the agent: cache → queue → pass → writers. It runs only in the process that holds the
+ * Lease; the fence is handed to every writer, since having held the Lease a moment ago proves nothing.
+ */
+import { randomInt } from 'node:crypto';
+import { asDataSetId, formatObjectKey } from '#domain';
+import type { Clock, Plan, PlanResult, RedisClusterObject, RedisClusterSnapshot, Scope } from '#domain';
+import { RESOURCE, readCrdState } from '#kube';
+import type { KubeClient } from '#kube';
+import { describeOwner, nameObjects } from '#manifests';
+import { DEFAULT_PLANNER_POLICY, planRedisCluster } from '#planner';
+import { FencedError, claimNamespace, executePlan } from './act/index.ts';
+import { ControlLoop } from './loop/index.ts';
+import type { PassOutcome } from './loop/index.ts';
+import { LinkPool, MemberCache, Observer, SecretReader } from './observe/index.ts';
+import type { ResourceChange } from './observe/index.ts';
+import { dataSetAccess } from './read-data-set.ts';
+import { EventRecorder, ReportFeed, Reporter, StatusWriter } from './report/index.ts';
+
+export type OperatorLog = (
+  level: 'debug' | 'info' | 'warn' | 'error',
+  message: string,
+  fields?: Readonly<Record<string, unknown>>,
+) => void;
+
+export interface OperatorSettings {
+  readonly client: KubeClient;
+  readonly scope: Scope;
+  readonly clock: Clock;
+  /** For Events: which pod speaks. */
+  readonly podName: string;
+  /** Own Lease younger than two thirds of its duration (03 rule 15). */
+  readonly mayWrite: () => boolean;
+  readonly log: OperatorLog;
+  readonly onPass: (outcome: PassOutcome, durationMs: number) => void;
+}
+
+/** Passes at once: they mostly wait for answers, so more than one a core; each holds one snapshot. */
+const CONCURRENCY = 8;
+/** How long Sentinel's own failover can go unnoticed when no connection broke: one probe of each pod every 10 s. */
+const RESYNC_MS = 10_000;
+
+const random = (): number => randomInt(2 ** 32) / 2 ** 32;
+const describeError = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+export class Operator {
+  /** Events and moving numbers, for the link. */
+  readonly feed = new ReportFeed();
+  readonly cache: MemberCache;
+  readonly #settings: OperatorSettings;
+  readonly #abort = new AbortController();
+  readonly #listeners = new Set<(change: ResourceChange) => void>();
+  readonly #secrets: SecretReader;
+  readonly #links: LinkPool;
+  readonly #reporter: Reporter;
+  readonly #loop: ControlLoop;
+
+  /** Starts watching and acting at once. */
+  constructor(settings: OperatorSettings) {
+    this.#settings = settings;
+    this.#secrets = new SecretReader(settings.client, settings.clock);
+    this.#reporter = this.#makeReporter();
+    this.#links = new LinkPool({
+      onEnd: (owner, pod, end) => {
+        settings.log('debug', 'connection ended by the other side', { redisCluster: owner, pod, end });
+        this.#loop.wake(owner);
+      },
+    });
+    this.cache = this.#makeCache();
+    this.#loop = this.#makeLoop();
+  }
+
+  get queueDepth(): number {
+    return this.#loop.queueDepth;
+  }
+
+  /** Each change of a RedisCluster, of its status too. Returns the end of the subscription. */
+  onResource(listener: (change: ResourceChange) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Ends the passes under way, then watches and connections. */
+  async stop(): Promise<void> {
+    await this.#loop.stop();
+    this.#abort.abort();
+    this.#links.closeAll();
+  }
+
+  #makeReporter(): Reporter {
+    const { client, clock, podName, mayWrite, log } = this.#settings;
+    const events = new EventRecorder({
+      client,
+      feed: this.feed,
+      reportingInstance: podName,
+      nowMs: () => clock.nowMs(),
+      onFailure: (error) => log('warn', 'event not written', { error: describeError(error) }),
+    });
+    return new Reporter({ writer: new StatusWriter(client), events, feed: this.feed, clock, mayWrite });
+  }
+
+  #makeCache(): MemberCache {
+    const { client, scope, clock, log } = this.#settings;
+    return new MemberCache({
+      client,
+      scope,
+      clock,
+      signal: this.#abort.signal,
+      hashOf: dataSetAccess.hashOf,
+      onWake: (key) => this.#loop.wake(key),
+      onResource: (change) => this.#resourceChanged(change),
+      onFailure: (kind, error, retryInMs) =>
+        log('warn', 'watch failed', { kind, error: describeError(error), retryInMs }),
+    });
+  }
+
+  #makeLoop(): ControlLoop {
+    const { client, scope, clock, mayWrite, log } = this.#settings;
+    const observer = new Observer({
+      cache: this.cache,
+      secrets: this.#secrets,
+      links: this.#links,
+      access: dataSetAccess,
+      scope,
+      clock,
+      readDefinitionTerminates: async () => {
+        const { kind } = await readCrdState(client, RESOURCE.redisCluster);
+        return kind === 'TERMINATING' || kind === 'ABSENT';
+      },
+    });
+    return new ControlLoop({
+      parts: {
+        observe: (key) => observer.observe(key),
+        claimNamespace: async (namespace) => {
+          if (mayWrite()) await claimNamespace(client, namespace, scope);
+        },
+        plan: (snapshot) => planRedisCluster({ snapshot, nowMs: clock.nowMs(), policy: DEFAULT_PLANNER_POLICY }),
+        execute: (plan, snapshot) => this.#execute(plan, snapshot),
+        report: (pass) => this.#reporter.report(pass),
+      },
+      concurrency: CONCURRENCY,
+      resyncMs: RESYNC_MS,
+      random,
+      mayAct: mayWrite,
+      onPass: this.#settings.onPass,
+      onPassFailed: (key, error, retryInMs) =>
+        log('warn', 'pass failed', { redisCluster: formatObjectKey(key), error: describeError(error), retryInMs }),
+    });
+  }
+
+  #resourceChanged(change: ResourceChange): void {
+    if (change.now === undefined) {
+      this.#links.closeOwner(formatObjectKey(change.key));
+      this.#reporter.forget(change.key, change.before?.metadata.uid);
+    }
+    for (const listener of this.#listeners) listener(change);
+  }
+
+  #execute(plan: Plan, { resource }: RedisClusterSnapshot): Promise<PlanResult> {
+    const { client, mayWrite } = this.#settings;
+    const key = keyOf(resource);
+    const ownerKey = formatObjectKey(key);
+    const dataSetId = asDataSetId(plan.status.dataSetId);
+    return executePlan(plan, {
+      client,
+      resource,
+      namespace: key.namespace,
+      owner: describeOwner({ ...key, dataSetId, renderVersion: plan.status.renderVersion }),
+      names: nameObjects(key.name, dataSetId),
+      assertMayWrite: () => {
+        if (!mayWrite()) throw new FencedError();
+      },
+      findRedis: (pod) => this.#links.findRedis(ownerKey, pod),
+      findSentinel: (pod) => this.#links.findSentinel(ownerKey, pod),
+      forgetSecret: (name) => this.#secrets.forget({ namespace: key.namespace, name }),
+    });
+  }
+}
+
+const keyOf = ({ metadata }: RedisClusterObject): { namespace: string; name: string } => ({
+  namespace: metadata.namespace ?? '',
+  name: metadata.name,
+});
