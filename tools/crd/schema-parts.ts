@@ -1,0 +1,87 @@
+/** The few shapes of an OpenAPI v3 structural schema that the RedisCluster CRD is made of. No `default:` anywhere (04). */
+export interface Schema {
+  readonly type?: 'object' | 'string' | 'integer' | 'boolean' | 'array';
+  readonly description?: string;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly additionalProperties?: Schema;
+  readonly items?: Schema;
+  readonly required?: readonly string[];
+  readonly enum?: readonly string[];
+  readonly anyOf?: readonly { readonly type: 'integer' | 'string' }[];
+  readonly pattern?: string;
+  readonly format?: string;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly minProperties?: number;
+  readonly maxProperties?: number;
+  readonly maxItems?: number;
+  readonly 'x-kubernetes-int-or-string'?: boolean;
+  readonly 'x-kubernetes-list-type'?: 'map' | 'atomic' | 'set';
+  readonly 'x-kubernetes-list-map-keys'?: readonly string[];
+  readonly 'x-kubernetes-validations'?: readonly Rule[];
+}
+
+/** One CEL rule. `message` is a whole sentence: what is wrong and what to do instead. */
+export interface Rule {
+  readonly rule: string;
+  readonly message: string;
+  readonly fieldPath?: string;
+}
+
+export const text = (description: string, more: Partial<Schema> = {}): Schema => ({
+  type: 'string',
+  description,
+  ...more,
+});
+
+export const whole = (description: string, more: Partial<Schema> = {}): Schema => ({
+  type: 'integer',
+  format: 'int64',
+  description,
+  ...more,
+});
+
+export const fields = (
+  description: string,
+  properties: Readonly<Record<string, Schema>>,
+  more: Partial<Schema> = {},
+): Schema => ({ type: 'object', description, properties, ...more });
+
+export const list = (description: string, items: Schema, more: Partial<Schema> = {}): Schema => ({
+  type: 'array',
+  description,
+  items,
+  'x-kubernetes-list-type': 'atomic',
+  ...more,
+});
+
+/** Grammar of Kubernetes quantities, as in Kubernetes' own CRDs. */
+const QUANTITY_PATTERN =
+  '^(\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))))?$';
+
+const quantity: Schema = {
+  anyOf: [{ type: 'integer' }, { type: 'string' }],
+  pattern: QUANTITY_PATTERN,
+  'x-kubernetes-int-or-string': true,
+};
+
+const quantities = (description: string): Schema => ({
+  type: 'object',
+  description,
+  additionalProperties: quantity,
+  maxProperties: 16,
+});
+
+export const resources = (description: string): Schema =>
+  fields(description, {
+    requests: quantities('What the scheduler sets aside.'),
+    limits: quantities('What a container may use at most.'),
+  });
+
+export const quantityText = (description: string): Schema =>
+  text(description, { pattern: QUANTITY_PATTERN, maxLength: 32 });
+
+export const duration = (description: string): Schema =>
+  text(description, { pattern: '^([0-9]+(ms|s|m|h))+$', maxLength: 20 });
