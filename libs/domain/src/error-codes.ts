@@ -28,6 +28,7 @@ export const ERROR_CODES = {
   DELETE_BREAKER: 'Many deletes at once are held back; this one goes on by itself when the window has passed.',
   GENERATION_AHEAD:
     'The member cluster holds a newer generation than the hub: compare both, then save the one you want.',
+  BEING_DELETED: 'Wait until the agent has acknowledged the delete.',
   NAME_TAKEN: 'Wait until the other object of this name is gone, or remove it.',
   TOMBSTONED: 'Create the object anew, under a new id: this one was deleted or let go in that member cluster.',
 } as const;

@@ -8,6 +8,8 @@ export interface UserError {
   readonly field?: readonly string[];
   readonly retryable: boolean;
   readonly memberClusterId?: string;
+  /** GENERATION_CONFLICT: what others changed since the expected generation, for instance `['spec.size']`. */
+  readonly changedFields?: readonly string[];
 }
 
 /** The result of a use case: a value, or the expected failures. Bugs and outages are thrown instead. */
