@@ -1,0 +1,298 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { FINALIZER, LABEL, SCOPE_CONFIG_MAP, asDataSetId } from '#domain';
+import type { Action, DataSetRecord, KubeObject, Plan, RedisClusterObject } from '#domain';
+import { RESOURCE, createKubeClient } from '#kube';
+import type { KubeClient } from '#kube';
+import { CREDENTIAL_USERS, decodeRecord, describeOwner, nameObjects } from '#manifests';
+import { FakeKubeServer, connectFakeKube, startFakeRedis } from '#testing';
+import type { FakeRedis, KubeFault } from '#testing';
+import { RedisLink } from '#redis';
+import { claimNamespace } from './claim-namespace.ts';
+import { executePlan } from './execute-plan.ts';
+import { FencedError } from './execution-context.ts';
+import type { ExecutionContext } from './execution-context.ts';
+
+const dataSetId = asDataSetId('d-1');
+const names = nameObjects('cache', dataSetId);
+const owner = describeOwner({ name: 'cache', namespace: 'shop', dataSetId, renderVersion: 1 });
+const told = { reason: 'Test', message: 'It is a test.', disruptive: false };
+
+let server: FakeKubeServer;
+let client: KubeClient;
+let resource: RedisClusterObject;
+let fenced: boolean;
+let redis: FakeRedis;
+let link: RedisLink;
+
+const planOf = (...actions: Action[]): Plan => ({ actions }) as unknown as Plan;
+const context = (): ExecutionContext => ({
+  client,
+  resource,
+  namespace: 'shop',
+  owner,
+  names,
+  assertMayWrite: () => {
+    if (fenced) throw new FencedError();
+  },
+  findRedis: (pod) => (pod === 'cache-0' ? link : undefined),
+  findSentinel: () => undefined,
+  forgetSecret: () => undefined,
+});
+const run = (...actions: Action[]) => executePlan(planOf(...actions), context());
+const answerWith = (code: number, reason: string, when: KubeFault['when']): void =>
+  server.inject({ when, act: { kind: 'status', code, reason } });
+const writes = (): number => server.requests.filter((request) => request.method !== 'GET').length;
+const service = (name: string): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'Service',
+  metadata: { name, namespace: 'shop', labels: { [LABEL.dataSet]: owner.dataSetHash } },
+  spec: { ports: [{ port: 6379 }] },
+});
+const apply = (name: string): Action => ({ ...told, kind: 'ApplyChild', object: service(name) });
+const secretValues = async (name: string): Promise<Record<string, string>> =>
+  ((await client.get(RESOURCE.secret, { namespace: 'shop', name }))['data'] ?? {}) as Record<string, string>;
+
+beforeEach(async () => {
+  fenced = false;
+  server = await FakeKubeServer.start();
+  client = createKubeClient(connectFakeKube(server), { userAgent: 'test/0' });
+  resource = await client.create<RedisClusterObject>({
+    apiVersion: 'redis.atoll.dev/v1alpha1',
+    kind: 'RedisCluster',
+    metadata: { name: 'cache', namespace: 'shop', finalizers: ['other.example/keep'] },
+    spec: { engine: { type: 'Redis', version: '8.0' }, mode: 'Standalone' },
+  });
+  redis = await startFakeRedis({ role: 'slave', masterHost: '127.255.255.254', masterPort: 1, runId: 'r1' });
+  link = new RedisLink({ host: '127.0.0.1', port: redis.port, credentials: () => undefined });
+  server.requests.length = 0;
+});
+afterEach(async () => {
+  link.close();
+  await redis.stop();
+  await client.close();
+  await server.stop();
+});
+
+describe('executePlan', () => {
+  it('carries out actions in order, and again without harm', async () => {
+    const first = await run(apply('a'), apply('b'));
+    expect(first.failure).toBeUndefined();
+    expect(first.done).toHaveLength(2);
+    const version = (await client.get(RESOURCE.service, { namespace: 'shop', name: 'a' })).metadata.resourceVersion;
+    await run(apply('a'), apply('b'));
+    const again = await client.get(RESOURCE.service, { namespace: 'shop', name: 'a' });
+    expect(again.metadata.resourceVersion).toBe(version);
+  });
+
+  it('stops at the first failure, says which and why, and leaves the rest undone', async () => {
+    answerWith(403, 'Forbidden', (request) => request.path.endsWith('/services/b'));
+    const result = await run(apply('a'), apply('b'), apply('c'));
+    expect(result.done).toHaveLength(1);
+    expect(result.failure).toMatchObject({ reason: 'ApplyChildFailed' });
+    expect(await client.find(RESOURCE.service, { namespace: 'shop', name: 'c' })).toBeUndefined();
+  });
+
+  it('writes nothing when the Lease is too old', async () => {
+    fenced = true;
+    const promote: Action = {
+      ...told,
+      kind: 'PromotePod',
+      pod: 'cache-0',
+      expectRunId: 'r1',
+      onlyIfEmpty: true,
+      onlyIfWaiting: true,
+    };
+    const record: DataSetRecord = { dataSetId, primaryTerm: 1, renderVersion: 1 };
+    const key = { namespace: 'shop', name: names.credentialsSecret };
+    const actions: Action[] = [
+      apply('a'),
+      promote,
+      { ...told, kind: 'AddFinalizer' },
+      { ...told, kind: 'WriteRecord', key: { namespace: 'shop', name: names.record }, record },
+      { ...told, kind: 'CreateCredentials', key, dataSetHash: owner.dataSetHash, users: [...CREDENTIAL_USERS] },
+      { ...told, kind: 'EvictPod', pod: 'cache-0', podUid: 'u' },
+      { ...told, kind: 'LabelRole', pod: 'cache-0', podUid: 'u', role: 'primary' },
+    ];
+    for (const action of actions) {
+      expect((await run(action)).failure, action.kind).toMatchObject({ reason: 'LeaseTooOld' });
+    }
+    expect(writes()).toBe(0);
+    expect(redis.state.role).toBe('slave');
+  });
+});
+
+describe('finalizers', () => {
+  it('adds and removes ours and keeps those of others', async () => {
+    await run({ ...told, kind: 'AddFinalizer' });
+    const at = { namespace: 'shop', name: 'cache' };
+    expect((await client.get(RESOURCE.redisCluster, at)).metadata.finalizers).toEqual([
+      'other.example/keep',
+      FINALIZER,
+    ]);
+    await run({ ...told, kind: 'RemoveFinalizer' });
+    expect((await client.get(RESOURCE.redisCluster, at)).metadata.finalizers).toEqual(['other.example/keep']);
+  });
+
+  it('does not touch a namesake that was made since', async () => {
+    resource = { ...resource, metadata: { ...resource.metadata, uid: 'another' } };
+    expect((await run({ ...told, kind: 'AddFinalizer' })).failure?.reason).toBe('AddFinalizerRefused');
+    expect((await run({ ...told, kind: 'RemoveFinalizer' })).failure).toBeUndefined();
+    expect(writes()).toBe(0);
+  });
+});
+
+describe('DeleteChild', () => {
+  const remove = (uid: string): Action => ({
+    ...told,
+    kind: 'DeleteChild',
+    apiVersion: 'v1',
+    objectKind: 'Service',
+    key: { namespace: 'shop', name: 'a' },
+    uid,
+  });
+
+  it('deletes the very object that was planned for, and takes an absent one as done', async () => {
+    const made = await client.create(service('a'));
+    expect((await run(remove('another uid'))).failure).toBeUndefined();
+    expect(await client.find(RESOURCE.service, { namespace: 'shop', name: 'a' })).toBeDefined();
+    expect((await run(remove(made.metadata.uid ?? ''))).failure).toBeUndefined();
+    expect(await client.find(RESOURCE.service, { namespace: 'shop', name: 'a' })).toBeUndefined();
+    expect((await run(remove(made.metadata.uid ?? ''))).failure).toBeUndefined();
+  });
+
+  it('refuses what is not labelled as of this data set', async () => {
+    const made = await client.create({ ...service('a'), metadata: { name: 'a', namespace: 'shop' } });
+    expect((await run(remove(made.metadata.uid ?? ''))).failure?.reason).toBe('DeleteChildRefused');
+    expect(await client.find(RESOURCE.service, { namespace: 'shop', name: 'a' })).toBeDefined();
+  });
+});
+
+describe('Secrets', () => {
+  const create: Action = {
+    ...told,
+    kind: 'CreateCredentials',
+    key: { namespace: 'shop', name: names.credentialsSecret },
+    dataSetHash: owner.dataSetHash,
+    users: [...CREDENTIAL_USERS],
+  };
+  const publish: Action = {
+    ...told,
+    kind: 'PublishConnection',
+    key: { namespace: 'shop', name: names.connectionSecret },
+    fields: { host: 'cache.shop.svc', username: 'app' },
+  };
+
+  it('makes a password of its own for each user and never writes over them', async () => {
+    await run(create);
+    const values = await secretValues(names.credentialsSecret);
+    expect(Object.keys(values).sort()).toEqual([...CREDENTIAL_USERS].sort());
+    expect(new Set(Object.values(values)).size).toBe(CREDENTIAL_USERS.length);
+    expect((await run(create)).failure).toBeUndefined();
+    expect(await secretValues(names.credentialsSecret)).toEqual(values);
+  });
+
+  it('refuses to fill up a Secret of that name that lacks users', async () => {
+    const metadata = { name: names.credentialsSecret, namespace: 'shop' };
+    await client.create({ apiVersion: 'v1', kind: 'Secret', metadata, data: { app: 'eA==' } });
+    const { failure } = await run(create);
+    expect(failure?.reason).toBe('CreateCredentialsRefused');
+    expect(await secretValues(names.credentialsSecret)).toEqual({ app: 'eA==' });
+  });
+
+  it('publishes the password of the application and no other', async () => {
+    expect((await run(publish)).failure?.reason).toBe('PublishConnectionRefused');
+    await run(create, publish);
+    const credentials = await secretValues(names.credentialsSecret);
+    const connection = await secretValues(names.connectionSecret);
+    expect(connection['password']).toBe(credentials['app']);
+    expect(Object.keys(connection).sort()).toEqual(['host', 'password', 'username']);
+  });
+
+  it('tells no password in a failure', async () => {
+    answerWith(422, 'Invalid', (request) => request.method === 'POST');
+    const { failure } = await run(create);
+    expect(failure?.message).toBe('The API server refused it: Invalid (422).');
+  });
+});
+
+describe('WriteRecord', () => {
+  const write = (record: Partial<DataSetRecord>): Action => ({
+    ...told,
+    kind: 'WriteRecord',
+    key: { namespace: 'shop', name: names.record },
+    record: { dataSetId, primaryTerm: 1, renderVersion: 1, ...record },
+  });
+
+  it('never lets the primary term go back, nor another data set take the record', async () => {
+    await run(write({ primaryTerm: 3, primaryPod: 'cache-1' }));
+    expect((await run(write({ primaryTerm: 2 }))).failure?.reason).toBe('WriteRecordRefused');
+    expect((await run(write({ dataSetId: asDataSetId('d-2'), primaryTerm: 9 }))).failure).toBeDefined();
+    const live = await client.get(RESOURCE.configMap, { namespace: 'shop', name: names.record });
+    expect(decodeRecord(live)).toMatchObject({ primaryTerm: 3, primaryPod: 'cache-1' });
+  });
+});
+
+describe('pods', () => {
+  const promote = (expectRunId: string): Action => ({
+    ...told,
+    kind: 'PromotePod',
+    pod: 'cache-0',
+    expectRunId,
+    onlyIfEmpty: true,
+    onlyIfWaiting: true,
+  });
+  const makePod = () =>
+    client.create({
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'cache-0', namespace: 'shop', labels: { a: 'b' } },
+      spec: { containers: [{ name: 'redis', image: 'redis:8.0' }] },
+    });
+
+  it('promotes the process that was planned for and no other', async () => {
+    expect((await run(promote('another process'))).failure).toMatchObject({ reason: 'PromotePodRefused' });
+    expect(redis.state.role).toBe('slave');
+    expect((await run(promote('r1'))).failure).toBeUndefined();
+    expect(redis.state.role).toBe('master');
+  });
+
+  it('promotes no pod that has keys when the plan says only if empty', async () => {
+    redis.state.keys = 5;
+    expect((await run(promote('r1'))).failure?.reason).toBe('PromotePodRefused');
+    expect(redis.state.role).toBe('slave');
+  });
+
+  it('refuses a pod that the pass had no connection to', async () => {
+    const action: Action = { ...told, kind: 'SetConfig', pod: 'cache-9', values: { maxmemory: '1' } };
+    expect((await run(action)).failure).toMatchObject({ reason: 'SetConfigRefused' });
+  });
+
+  it('labels the pod with its role and leaves its successor alone', async () => {
+    const pod = await makePod();
+    const label = (podUid: string): Action => ({ ...told, kind: 'LabelRole', pod: 'cache-0', podUid, role: 'primary' });
+    await run(label('the one before'));
+    expect((await client.get(RESOURCE.pod, { namespace: 'shop', name: 'cache-0' })).metadata.labels).toEqual({
+      a: 'b',
+    });
+    await run(label(pod.metadata.uid ?? ''));
+    const labels = (await client.get(RESOURCE.pod, { namespace: 'shop', name: 'cache-0' })).metadata.labels;
+    expect(labels).toEqual({ a: 'b', [LABEL.role]: 'primary' });
+  });
+
+  it('evicts by uid, takes an absent pod as done and a budget as a refusal', async () => {
+    const evict = (podUid: string): Action => ({ ...told, kind: 'EvictPod', pod: 'cache-0', podUid });
+    expect((await run(evict('u'))).failure).toBeUndefined();
+    const pod = await makePod();
+    answerWith(429, 'TooManyRequests', (request) => request.method === 'POST');
+    expect((await run(evict(pod.metadata.uid ?? ''))).failure?.reason).toBe('EvictPodRefused');
+  });
+});
+
+describe('claimNamespace', () => {
+  it('makes the first one the owner and leaves an owner alone', async () => {
+    await claimNamespace(client, 'shop', { kind: 'NAMESPACE', namespace: 'shop' });
+    await claimNamespace(client, 'shop', { kind: 'CLUSTER' });
+    const scope = await client.get(RESOURCE.configMap, { namespace: 'shop', name: SCOPE_CONFIG_MAP });
+    expect(scope['data']).toEqual({ owner: 'NAMESPACE/shop' });
+  });
+});
