@@ -1,0 +1,138 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Action, Plan, PlanResult, RedisClusterObject, RedisClusterSnapshot } from '#domain';
+import { RESOURCE, createKubeClient } from '#kube';
+import type { KubeClient } from '#kube';
+import { FakeKubeServer, connectFakeKube } from '#testing';
+import { EventRecorder } from './event-recorder.ts';
+import { ReportFeed } from './report-feed.ts';
+import type { ReportedEvent } from './report-feed.ts';
+import { Reporter } from './reporter.ts';
+import { StatusWriter } from './write-status.ts';
+
+const at = { namespace: 'shop', name: 'cache' };
+const evict: Action = {
+  kind: 'EvictPod',
+  reason: 'Restart',
+  message: 'Pod cache-1 restarts.',
+  disruptive: true,
+  pod: 'cache-1',
+  podUid: 'u',
+};
+
+let server: FakeKubeServer;
+let client: KubeClient;
+let feed: ReportFeed;
+let reporter: Reporter;
+let told: ReportedEvent[];
+let nowMs: number;
+let mayWrite: boolean;
+
+const readLive = (): Promise<RedisClusterObject> => client.get<RedisClusterObject>(RESOURCE.redisCluster, at);
+const writesTo = (part: string): number =>
+  server.requests.filter((request) => request.method !== 'GET' && request.path.includes(part)).length;
+const events = async () => (await client.listAll(RESOURCE.event, { namespace: 'shop' })).items;
+
+const pass = async (resource: RedisClusterObject, phase: string, result: PlanResult = { done: [] }): Promise<void> => {
+  const condition = { type: 'Ready', status: 'True', reason: phase, message: `It is ${phase}.`, observedGeneration: 1 };
+  const status = { phase, conditions: [condition], readyPods: 1, size: 1, pods: [], sentinels: [], dataSetId: 'd' };
+  const plan = { actions: [], trail: [], status: { ...status, renderVersion: 1 } } as unknown as Plan;
+  const snapshot = { resource, redis: {} } as unknown as RedisClusterSnapshot;
+  await reporter.report({ snapshot, plan, result, failuresBefore: 0 });
+};
+
+beforeEach(async () => {
+  nowMs = Date.parse('2026-11-30T05:00:00Z');
+  mayWrite = true;
+  told = [];
+  server = await FakeKubeServer.start();
+  client = createKubeClient(connectFakeKube(server), { userAgent: 'test/0' });
+  const clock = { nowMs: () => nowMs, monotonicMs: () => nowMs };
+  feed = new ReportFeed();
+  feed.onEvent((event) => told.push(event));
+  const recorder = new EventRecorder({
+    client,
+    feed,
+    reportingInstance: 'pod-1',
+    nowMs: () => nowMs,
+    onFailure: () => undefined,
+  });
+  reporter = new Reporter({
+    writer: new StatusWriter(client),
+    events: recorder,
+    feed,
+    clock,
+    mayWrite: () => mayWrite,
+  });
+  await client.create({
+    apiVersion: 'redis.atoll.dev/v1alpha1',
+    kind: 'RedisCluster',
+    metadata: at,
+    spec: { engine: { type: 'Redis', version: '8.0' }, mode: 'Standalone' },
+  });
+});
+afterEach(async () => {
+  await client.close();
+  await server.stop();
+});
+
+describe('Reporter', () => {
+  it('writes the status once for one picture, also while the cache still shows the object of before', async () => {
+    const before = await readLive();
+    await pass(before, 'Ready');
+    await pass(before, 'Ready');
+    nowMs += 60_000;
+    await pass(await readLive(), 'Ready');
+    expect(writesTo('/status')).toBe(1);
+    expect((await readLive()).status).toMatchObject({ phase: 'Ready', ready: '1/1' });
+  });
+
+  it('writes again what somebody else wrote over', async () => {
+    await pass(await readLive(), 'Ready');
+    await client.patchMerge(RESOURCE.redisCluster, at, { status: { phase: 'Mine' } }, { subresource: 'status' });
+    await pass(await readLive(), 'Ready');
+    expect((await readLive()).status?.phase).toBe('Ready');
+  });
+
+  it('gives no status to an object of the same name that was made since', async () => {
+    const before = await readLive();
+    await client.delete(RESOURCE.redisCluster, at);
+    await client.create({ ...before, metadata: { ...at }, status: undefined });
+    await expect(pass(before, 'Ready')).rejects.toThrow();
+    expect((await readLive()).status).toBeUndefined();
+  });
+
+  it('writes nothing when the Lease is too old', async () => {
+    mayWrite = false;
+    await pass(await readLive(), 'Ready');
+    expect(server.requests.every((request) => request.method !== 'PATCH')).toBe(true);
+    expect(await events()).toEqual([]);
+  });
+
+  it('tells an event once and then counts it, in Kubernetes at most once a minute', async () => {
+    const resource = await readLive();
+    await pass(resource, 'Ready', { done: [evict] });
+    for (let i = 0; i < 5; i += 1) {
+      nowMs += 1_000;
+      await pass(resource, 'Ready', { done: [evict] });
+    }
+    const restarts = (await events()).filter((event) => event['reason'] === 'Restart');
+    expect(restarts).toHaveLength(1);
+    expect(restarts[0]).toMatchObject({ type: 'Warning', note: 'Pod cache-1 restarts.', regarding: { name: 'cache' } });
+    expect(restarts[0]).not.toHaveProperty('series');
+    nowMs += 60_000;
+    await pass(resource, 'Ready', { done: [evict] });
+    const counted = (await events()).find((event) => event['reason'] === 'Restart');
+    expect(counted).toMatchObject({ series: { count: 7 } });
+    expect(told.filter((event) => event.reason === 'Restart').at(-1)?.count).toBe(7);
+  });
+
+  it('goes on when an event is refused', async () => {
+    server.inject({
+      when: ({ path }) => path.includes('/events'),
+      act: { kind: 'status', code: 403 },
+      times: Infinity,
+    });
+    await pass(await readLive(), 'Ready', { done: [evict] });
+    expect((await readLive()).status?.phase).toBe('Ready');
+  });
+});
