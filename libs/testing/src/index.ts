@@ -1,1 +1,2 @@
 export * from './redis/index.ts';
+export * from './kube/index.ts';

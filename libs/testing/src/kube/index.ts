@@ -1,0 +1,7 @@
+export { connectFakeKube } from './connect-fake-kube.ts';
+export { FakeKubeServer, type FakeKubeServerOptions } from './fake-kube-server.ts';
+export { KUBE_CONTRACT } from './kube-contract.ts';
+export type { KubeContractCase, KubeContractWorld } from './kube-contract-case.ts';
+export type { FaultKind, KubeFault, SeenRequest } from './kube-faults.ts';
+export { type StoreKey } from './kube-store.ts';
+export { StatusError } from './status-error.ts';
