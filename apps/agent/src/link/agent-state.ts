@@ -1,0 +1,116 @@
+/**
+ * What the agent must not forget over a restart: how far it has come with which hub, which tombstones it carried out, how
+ * many deletes it has just made, and what it holds that the hub does not know. Pure: every change gives a new value.
+ * When all of it is lost the agent says revision 0 and gets a snapshot; nothing is deleted or made by that.
+ */
+import type { TombstoneKind } from '#domain';
+import { DELETE_WINDOW_MS } from './decide-tombstone.ts';
+
+/** Source: 03 rule 3. */
+const REMEMBER_TOMBSTONES_MS = 30 * 24 * 3600_000;
+const MAX_TOMBSTONES = 5_000;
+
+export interface RememberedTombstone {
+  readonly operation: TombstoneKind;
+  readonly atMs: number;
+}
+
+export interface AgentState {
+  readonly hubEpoch?: string;
+  readonly appliedRevision: number;
+  /** By hubUid, oldest first. */
+  readonly tombstones: ReadonlyMap<string, RememberedTombstone>;
+  readonly recentDeletesMs: readonly number[];
+  /** hubUids of objects here that a verified snapshot of this epoch lacked. */
+  readonly unclaimed: ReadonlySet<string>;
+}
+
+export const EMPTY_STATE: AgentState = {
+  appliedRevision: 0,
+  tombstones: new Map(),
+  recentDeletesMs: [],
+  unclaimed: new Set(),
+};
+
+/** Another epoch is another lineage of the hub: its revisions start anew, its tombstones stay remembered. */
+export const enterEpoch = (state: AgentState, hubEpoch: string): AgentState =>
+  state.hubEpoch === hubEpoch ? state : { ...state, hubEpoch, appliedRevision: 0 };
+
+export const raiseRevision = (state: AgentState, revision: number): AgentState =>
+  revision <= state.appliedRevision ? state : { ...state, appliedRevision: revision };
+
+/** After a verified snapshot: its revision counts, even when it is lower than what another hub had reached. */
+export const setRevision = (state: AgentState, appliedRevision: number): AgentState => ({ ...state, appliedRevision });
+
+/** Another agent id has revisions of its own; what was deleted here stays deleted. */
+export function becomeNewAgent(state: AgentState): AgentState {
+  const { hubEpoch: _, ...rest } = state;
+  return { ...rest, appliedRevision: 0 };
+}
+
+export function rememberTombstone(
+  state: AgentState,
+  hubUid: string,
+  operation: TombstoneKind,
+  nowMs: number,
+): AgentState {
+  const kept = [...state.tombstones].filter(
+    ([uid, { atMs }]) => uid !== hubUid && nowMs - atMs < REMEMBER_TOMBSTONES_MS,
+  );
+  kept.push([hubUid, { operation, atMs: nowMs }]);
+  return { ...state, tombstones: new Map(kept.slice(-MAX_TOMBSTONES)) };
+}
+
+export const countDelete = (state: AgentState, nowMs: number): AgentState => ({
+  ...state,
+  recentDeletesMs: [...state.recentDeletesMs.filter((at) => Math.abs(nowMs - at) < DELETE_WINDOW_MS), nowMs],
+});
+
+export const setUnclaimed = (state: AgentState, hubUids: Iterable<string>): AgentState => ({
+  ...state,
+  unclaimed: new Set(hubUids),
+});
+
+export function claim(state: AgentState, hubUid: string): AgentState {
+  if (!state.unclaimed.has(hubUid)) return state;
+  return setUnclaimed(
+    state,
+    [...state.unclaimed].filter((uid) => uid !== hubUid),
+  );
+}
+
+/** As `data` of a ConfigMap: every value a text; 5,000 tombstones take 250 KB of its 1 MiB. */
+export function formatState(state: AgentState): Record<string, string> {
+  const tombstones = [...state.tombstones].map(
+    ([uid, { operation, atMs }]) => `${uid} ${operation} ${Math.floor(atMs / 1000)}`,
+  );
+  return {
+    hubEpoch: state.hubEpoch ?? '',
+    appliedRevision: String(state.appliedRevision),
+    tombstones: tombstones.join('\n'),
+    recentDeletes: state.recentDeletesMs.join('\n'),
+    unclaimed: [...state.unclaimed].join('\n'),
+  };
+}
+
+const lines = (text: string | undefined): string[] => (text ?? '').split('\n').filter((line) => line !== '');
+
+/** Unreadable lines are left out: what they said is then simply not remembered. */
+export function parseState(data: Readonly<Record<string, string>>): AgentState {
+  const revision = Number(data['appliedRevision']);
+  const hubEpoch = data['hubEpoch'] ?? '';
+  return {
+    ...(hubEpoch === '' ? {} : { hubEpoch }),
+    appliedRevision: Number.isSafeInteger(revision) && revision > 0 ? revision : 0,
+    tombstones: new Map(lines(data['tombstones']).flatMap(parseTombstone)),
+    recentDeletesMs: lines(data['recentDeletes']).map(Number).filter(Number.isFinite),
+    unclaimed: new Set(lines(data['unclaimed'])),
+  };
+}
+
+function parseTombstone(line: string): [string, RememberedTombstone][] {
+  const [uid, operation, seconds] = line.split(' ');
+  const atMs = Number(seconds) * 1000;
+  if (uid === undefined || (operation !== 'DELETE' && operation !== 'ORPHAN') || !Number.isFinite(atMs)) return [];
+  return [[uid, { operation, atMs }]];
+}

@@ -1,0 +1,84 @@
+/**
+ * One WebSocket to the hub: TLS verified against the given CAs only, no compression, bounded frames. It notices a peer
+ * that is gone without a word (half-open) by its silence: any frame or pong counts, a ping asks for one.
+ */
+import { AGENT_PATH, MAX_FRAME_BYTES, SUBPROTOCOL, encodeFrame } from '#protocol';
+import type { AgentMessage, AgentPayloads } from '#protocol';
+import WebSocket from 'ws';
+
+const OPEN_TIMEOUT_MS = 5_000;
+/** Silence after which the peer is asked, and after which it counts as gone. */
+export const PING_AFTER_MS = 10_000;
+export const GONE_AFTER_MS = 20_000;
+const LOOK_EVERY_MS = 2_500;
+
+export interface ConnectionEvents {
+  readonly onFrame: (data: Uint8Array) => void;
+  /** Once, whatever the cause. */
+  readonly onEnd: (reason: string) => void;
+}
+
+export class Connection {
+  readonly #socket: WebSocket;
+  readonly #timer: NodeJS.Timeout;
+  #heardAtMs = performance.now();
+  #nonce = 0;
+  #failure = '';
+
+  constructor(hubAddress: string, cas: readonly string[], events: ConnectionEvents) {
+    this.#socket = new WebSocket(`wss://${hubAddress}${AGENT_PATH}`, SUBPROTOCOL, {
+      ...(cas.length === 0 ? {} : { ca: [...cas] }),
+      rejectUnauthorized: true,
+      handshakeTimeout: OPEN_TIMEOUT_MS,
+      perMessageDeflate: false,
+      maxPayload: MAX_FRAME_BYTES,
+    });
+    const heard = (): void => void (this.#heardAtMs = performance.now());
+    this.#socket.on('open', heard);
+    this.#socket.on('ping', heard);
+    this.#socket.on('pong', heard);
+    this.#socket.on('message', (data) => {
+      heard();
+      events.onFrame(data as Buffer);
+    });
+    this.#socket.on('error', (error) => (this.#failure ||= error.message));
+    this.#socket.on('close', (code, text) => {
+      clearInterval(this.#timer);
+      events.onEnd(this.#failure || `closed with ${code} ${text.toString('utf8')}`.trim());
+    });
+    this.#timer = setInterval(() => this.#look(), LOOK_EVERY_MS);
+  }
+
+  /** Lost without an error when the connection has ended: its end says so. */
+  send<T extends keyof AgentPayloads>(type: T, payload: AgentPayloads[T], nonce?: string): void {
+    if (this.#socket.readyState !== WebSocket.OPEN) return;
+    this.#nonce += 1;
+    this.#socket.send(encodeFrame({ type, nonce: nonce ?? `a${this.#nonce}`, payload } as AgentMessage));
+  }
+
+  /** Reads no more until resumed. The silence meanwhile is ours and says nothing about the hub. */
+  pause(): void {
+    this.#socket.pause();
+  }
+
+  resume(): void {
+    this.#heardAtMs = performance.now();
+    this.#socket.resume();
+  }
+
+  close(reason: string): void {
+    this.#failure ||= reason;
+    this.#socket.close(1000, reason.slice(0, 100));
+    // A peer that does not answer the close frame must not hold us.
+    setTimeout(() => this.#socket.terminate(), 1_000).unref();
+  }
+
+  #look(): void {
+    if (this.#socket.isPaused) return;
+    const silentMs = performance.now() - this.#heardAtMs;
+    if (silentMs > GONE_AFTER_MS) {
+      this.#failure ||= `nothing heard from the hub for ${Math.round(silentMs / 1000)} s`;
+      this.#socket.terminate();
+    } else if (silentMs > PING_AFTER_MS && this.#socket.readyState === WebSocket.OPEN) this.#socket.ping();
+  }
+}

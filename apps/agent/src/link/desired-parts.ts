@@ -1,0 +1,24 @@
+/** What the processing of desired state works with. */
+import type { Clock } from '#domain';
+import type { DesiredAck, InventoryChunk } from '#protocol';
+import type { AgentStateStore } from './agent-state-store.ts';
+import type { Bounds } from './explain-forbidden.ts';
+import type { ManagedIndex } from './managed-index.ts';
+import type { MemberApi } from './member-api.ts';
+import type { Log } from './ports.ts';
+
+export interface DesiredParts {
+  readonly api: MemberApi;
+  readonly bounds: Bounds;
+  readonly state: AgentStateStore;
+  readonly index: ManagedIndex;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly random: () => number;
+  /** Ends with the session. */
+  readonly signal: AbortSignal;
+  /** `nonce` of the message that is answered; without it the agent speaks on its own account. */
+  readonly sendAck: (ack: DesiredAck, nonce?: string) => void;
+  readonly sendInventory: (chunk: InventoryChunk) => void;
+  readonly maxFrameBytes: number;
+}

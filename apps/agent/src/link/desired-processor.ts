@@ -1,0 +1,143 @@
+/**
+ * Works off what the hub wants, one message after the other, and says what became of it. The applied revision rises when
+ * a revision was processed, whatever the outcome, so one bad object never holds up the rest; only an API server that
+ * does not answer does, since nothing is known then (MEMBER_API_DOWN). Absence never deletes: what a verified snapshot
+ * lacks is UNCLAIMED. Lives as long as one session.
+ */
+import { formatObjectKey } from '#domain';
+import type { ObjectKey } from '#domain';
+import type { Delta, DesiredAck, ObjectOutcome, Tombstone, Upsert } from '#protocol';
+import { claim, countDelete, raiseRevision, rememberTombstone } from './agent-state.ts';
+import { applyTombstone } from './apply-tombstone.ts';
+import { applyUpsert } from './apply-upsert.ts';
+import type { DesiredParts } from './desired-parts.ts';
+import { isCountedInDigest } from './is-counted-in-digest.ts';
+import { outcomeOf, rejected } from './outcome.ts';
+import { untilAnswered } from './until-answered.ts';
+
+type Wanted =
+  { readonly kind: 'UPSERT'; readonly upsert: Upsert } | { readonly kind: 'TOMBSTONE'; readonly tombstone: Tombstone };
+
+interface Waiting {
+  readonly wanted: Wanted;
+  readonly key: string;
+  readonly told: ObjectOutcome;
+}
+
+export class DesiredProcessor {
+  readonly #parts: DesiredParts;
+  /** By hubUid: what could not be done yet and is tried again when its name changes, or after a while. */
+  readonly #waiting = new Map<string, Waiting>();
+
+  constructor(parts: DesiredParts) {
+    this.#parts = parts;
+  }
+
+  get waitingObjects(): number {
+    return this.#waiting.size;
+  }
+
+  /** Tombstones first: they beat upserts and free names. */
+  async applyDelta(delta: Delta, nonce: string): Promise<void> {
+    const outcomes = await this.process(delta.upserts, delta.tombstones);
+    this.#parts.state.change((state) => raiseRevision(state, delta.revision));
+    this.acknowledge(delta.revision, outcomes, nonce);
+  }
+
+  async process(upserts: readonly Upsert[], tombstones: readonly Tombstone[]): Promise<ObjectOutcome[]> {
+    const outcomes: ObjectOutcome[] = [];
+    for (const tombstone of tombstones) outcomes.push(await this.#run({ kind: 'TOMBSTONE', tombstone }));
+    for (const upsert of upserts) outcomes.push(await this.#run({ kind: 'UPSERT', upsert }));
+    return outcomes;
+  }
+
+  acknowledge(revision: number, outcomes: readonly ObjectOutcome[], nonce?: string): void {
+    const ack: DesiredAck = { revision, outcomes, digest: this.digest() };
+    this.#parts.sendAck(ack, nonce);
+  }
+
+  digest(): string {
+    const isWaiting = (hubUid: string): boolean => this.#waiting.has(hubUid);
+    return this.#parts.index.digest(isCountedInDigest(this.#parts.state.current, isWaiting));
+  }
+
+  /** True when something waits for this name. */
+  waitsFor(key: ObjectKey): boolean {
+    const text = formatObjectKey(key);
+    return [...this.#waiting.values()].some((entry) => entry.key === text);
+  }
+
+  /** Tries again what waits (for one name, or all of it) and tells what has changed. */
+  async retryWaiting(key?: ObjectKey): Promise<void> {
+    const text = key === undefined ? undefined : formatObjectKey(key);
+    const due = [...this.#waiting.values()].filter((entry) => text === undefined || entry.key === text);
+    const changed: ObjectOutcome[] = [];
+    for (const entry of due) {
+      const outcome = await this.#run(entry.wanted);
+      if (outcome.state !== entry.told.state || outcome.code !== entry.told.code) changed.push(outcome);
+    }
+    if (changed.length > 0) this.acknowledge(this.#parts.state.current.appliedRevision, changed);
+  }
+
+  /** An object of the hub was deleted here by somebody else: told at once, never made again by itself (03 rule 6). */
+  tellDeletedLocally(hubUid: string, hubGeneration: number): void {
+    const message = 'The object was deleted in the member cluster; it is not made again by itself.';
+    const outcome = outcomeOf({ hubUid, hubGeneration }, 'DELETED_LOCALLY', { code: 'DELETED_LOCALLY', message });
+    this.acknowledge(this.#parts.state.current.appliedRevision, [outcome]);
+  }
+
+  async #run(wanted: Wanted): Promise<ObjectOutcome> {
+    const { signal, clock, log, random } = this.#parts;
+    const target = wanted.kind === 'UPSERT' ? wanted.upsert : wanted.tombstone;
+    const work = (): Promise<ObjectOutcome> =>
+      wanted.kind === 'UPSERT' ? this.#upsert(wanted.upsert) : this.#tombstone(wanted.tombstone);
+    const outcome = await untilAnswered(work, { signal, clock, log, random }).catch((error: unknown) => {
+      if (signal.aborted) throw error;
+      log('error', 'an object could not be processed', { hubUid: target.hubUid, error: String(error) });
+      return { ...rejected(target, 'INVALID_INPUT', `The agent failed on it: ${String(error)}`), retryable: true };
+    });
+    if (outcome.state === 'WAITING' || outcome.code === 'ALREADY_EXISTS') {
+      this.#waiting.set(target.hubUid, { wanted, key: formatObjectKey(target), told: outcome });
+    } else this.#waiting.delete(target.hubUid);
+    return outcome;
+  }
+
+  async #upsert(upsert: Upsert): Promise<ObjectOutcome> {
+    const { api, bounds, state, index } = this.#parts;
+    const { outcome, written } = await applyUpsert(
+      {
+        api,
+        bounds,
+        tombstoneOf: (hubUid) => state.current.tombstones.get(hubUid)?.operation,
+        isUnclaimed: (hubUid) => state.current.unclaimed.has(hubUid),
+      },
+      upsert,
+    );
+    if (written !== undefined) index.wrote(written);
+    if (outcome.state === 'APPLIED' || outcome.state === 'CONFLICT') {
+      if (state.current.unclaimed.has(upsert.hubUid)) state.change((now) => claim(now, upsert.hubUid));
+    }
+    return outcome;
+  }
+
+  async #tombstone(tombstone: Tombstone): Promise<ObjectOutcome> {
+    const { api, bounds, state, index, clock } = this.#parts;
+    const { hubUid, operation } = tombstone;
+    const { outcome, remember, written } = await applyTombstone(
+      {
+        api,
+        bounds,
+        recentDeletesMs: () => state.current.recentDeletesMs,
+        countDelete: () => state.changeDurably((now) => countDelete(now, clock.nowMs())),
+        nowMs: () => clock.nowMs(),
+      },
+      tombstone,
+    );
+    if (written !== undefined) index.wrote(written);
+    if (outcome.state === 'DELETED' && index.holds(tombstone, hubUid)) index.sawGone(tombstone);
+    if (remember && state.current.tombstones.get(hubUid)?.operation !== operation) {
+      await state.changeDurably((now) => rememberTombstone(now, hubUid, operation, clock.nowMs()));
+    }
+    return outcome;
+  }
+}

@@ -1,0 +1,26 @@
+/** What the annotations of an object say about the hub that pushed it. */
+import { ANNOTATION } from '#domain';
+import type { KubeObject, RedisClusterStatus } from '#domain';
+import type { ObjectVersion } from '#protocol';
+
+/** The version that was written last; undefined for an object that no hub pushed. A lost generation counts as 0. */
+export function readHubVersion(object: KubeObject): ObjectVersion | undefined {
+  const annotations = object.metadata.annotations ?? {};
+  const hubUid = annotations[ANNOTATION.hubUid];
+  if (hubUid === undefined || hubUid === '') return undefined;
+  const generation = Number(annotations[ANNOTATION.hubGeneration]);
+  return {
+    hubUid,
+    hubGeneration: Number.isSafeInteger(generation) && generation > 0 ? generation : 0,
+    specHash: annotations[ANNOTATION.specHash] ?? '',
+  };
+}
+
+/** The id of what the object holds: as fixed at its first reconcile, else as it will be fixed (04, Data set id). */
+export function readDataSetId(object: KubeObject): string | undefined {
+  const status = object['status'] as RedisClusterStatus | undefined;
+  const annotations = object.metadata.annotations ?? {};
+  return (
+    status?.dataSetId ?? annotations[ANNOTATION.dataSetId] ?? annotations[ANNOTATION.hubUid] ?? object.metadata.uid
+  );
+}

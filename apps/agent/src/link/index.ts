@@ -1,0 +1,10 @@
+export { Link } from './link.ts';
+export type {
+  AgentLimits,
+  EventFeed,
+  LinkEvent,
+  LinkParts,
+  LinkSettings,
+  LinkState,
+  RedisClusterStore,
+} from './ports.ts';

@@ -1,0 +1,212 @@
+/**
+ * The agent's half of the link: dials out while it runs, resumes where it was, applies, acknowledges and reports. Only the
+ * Lease holder runs it. An outage of the hub costs nothing here: what was applied stays, and every session begins
+ * with what the agent knows.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { AgentIdentity } from './agent-identity.ts';
+import { AgentStateStore } from './agent-state-store.ts';
+import { becomeNewAgent, enterEpoch } from './agent-state.ts';
+import { MemberApiDownError } from './classify-kube-error.ts';
+import type { Connection } from './connection.ts';
+import { EventOutbox } from './event-outbox.ts';
+import type { HelloState } from './handshake.ts';
+import { isCountedInDigest } from './is-counted-in-digest.ts';
+import { ManagedIndex } from './managed-index.ts';
+import { createMemberApi } from './member-api.ts';
+import type { MemberApi } from './member-api.ts';
+import type { LinkParts, LinkSettings, LinkState } from './ports.ts';
+import { readFingerprint } from './read-fingerprint.ts';
+import { reconnectDelayMs } from './reconnect-delay.ts';
+import type { SessionEnd } from './session-end.ts';
+import { Session } from './session.ts';
+import { untilAnswered } from './until-answered.ts';
+import { WelcomedSession } from './welcomed-session.ts';
+import { MAX_FRAME_BYTES } from '#protocol';
+import type { Welcome } from '#protocol';
+
+export class Link {
+  readonly #settings: LinkSettings;
+  readonly #parts: LinkParts;
+  readonly #random: () => number;
+  readonly #api: MemberApi;
+  readonly #identity: AgentIdentity;
+  readonly #state: AgentStateStore;
+  readonly #index: ManagedIndex;
+  readonly #events = new EventOutbox();
+  #running: { readonly abort: AbortController; readonly done: Promise<void> } | undefined;
+  #session: Session | undefined;
+  #welcomed: { readonly welcome: Welcome; readonly session: WelcomedSession } | undefined;
+  #lastWelcomeAtMs: number | undefined;
+  #lastFailure: string | undefined;
+
+  constructor(settings: LinkSettings, parts: LinkParts) {
+    this.#settings = settings;
+    this.#parts = parts;
+    this.#random = parts.random ?? Math.random;
+    this.#api = createMemberApi(parts.client, parts.fence);
+    this.#identity = new AgentIdentity(this.#api, settings.namespace);
+    this.#state = new AgentStateStore(this.#api, settings.namespace);
+    this.#index = new ManagedIndex(parts.store, parts.clock);
+    parts.events.onEvent((event) => this.#events.add(event));
+  }
+
+  /** Call when the Lease is held. A second call while it runs does nothing. */
+  start(): void {
+    if (this.#running !== undefined) return;
+    const abort = new AbortController();
+    this.#running = {
+      abort,
+      done: this.#run(abort.signal).catch((error: unknown) => this.#failed(abort.signal, error)),
+    };
+  }
+
+  /** Call when the Lease is lost, and at the end. Resolves when nothing of it runs any more. */
+  async stop(): Promise<void> {
+    const running = this.#running;
+    if (running === undefined) return;
+    this.#running = undefined;
+    running.abort.abort();
+    this.#session?.close('this agent stops');
+    await running.done;
+    this.#state.close();
+    // A lost lease forbids it; then the next holder starts from a revision that is a little older.
+    await this.#state.flush().catch(() => undefined);
+  }
+
+  state(): LinkState {
+    const welcomed = this.#welcomed;
+    const { hubEpoch, appliedRevision } = this.#state.current;
+    return {
+      running: this.#running !== undefined,
+      enrolled: this.#identity.enrolled !== undefined,
+      connected: welcomed !== undefined,
+      appliedRevision,
+      waitingObjects: welcomed?.session.waitingObjects ?? 0,
+      outbox: { status: welcomed?.session.status.size ?? 0, events: this.#events.size },
+      ...(welcomed === undefined ? {} : { sessionNo: welcomed.welcome.sessionNo }),
+      ...(this.#lastWelcomeAtMs === undefined ? {} : { lastWelcomeAtMs: this.#lastWelcomeAtMs }),
+      ...(hubEpoch === undefined ? {} : { hubEpoch }),
+      ...(this.#lastFailure === undefined ? {} : { lastFailure: this.#lastFailure }),
+    };
+  }
+
+  #failed(signal: AbortSignal, error: unknown): void {
+    if (!signal.aborted) this.#parts.log('error', 'the link ended by a fault of its own', { error: String(error) });
+  }
+
+  async #run(signal: AbortSignal): Promise<void> {
+    const { clock, log } = this.#parts;
+    const fingerprint = await untilAnswered(() => this.#prepare(), { signal, clock, log, random: this.#random });
+    let heardAtMs = clock.monotonicMs();
+    let failures = 0;
+    let refusedCode: string | undefined;
+    while (!signal.aborted) {
+      const end = await this.#runSession(fingerprint, refusedCode);
+      if (signal.aborted) return;
+      if (end.welcomed) heardAtMs = clock.monotonicMs();
+      failures = end.welcomed ? 0 : failures + 1;
+      refusedCode = end.kind === 'STUCK' ? end.code : end.welcomed || end.kind === 'ENROLLED' ? undefined : refusedCode;
+      const outage = { failures: Math.max(0, failures - 1), awayMs: clock.monotonicMs() - heardAtMs };
+      const waitMs = reconnectDelayMs(end, outage, this.#random());
+      this.#tellEnd(end, waitMs);
+      await sleep(waitMs, undefined, { signal }).catch(() => undefined);
+    }
+  }
+
+  #tellEnd(end: SessionEnd, waitMs: number): void {
+    this.#lastFailure = end.kind === 'ENROLLED' ? undefined : end.reason;
+    const level = end.kind === 'STUCK' ? 'error' : end.kind === 'LOST' ? 'warn' : 'info';
+    this.#parts.log(level, 'the session with the hub ended', { reason: end.reason, redialInMs: Math.round(waitMs) });
+  }
+
+  /** Whatever the last holder left; from here on no session needs the API server to begin. */
+  async #prepare(): Promise<string> {
+    try {
+      await this.#identity.load();
+      await this.#state.load();
+      return await readFingerprint(this.#api, this.#settings.scope, this.#settings.namespace);
+    } catch (error) {
+      this.#lastFailure = error instanceof Error ? error.message : String(error);
+      throw new MemberApiDownError(this.#lastFailure, { cause: error });
+    }
+  }
+
+  async #runSession(fingerprint: string, refusedCode: string | undefined): Promise<SessionEnd> {
+    const given = this.#settings.hubCa;
+    const session = new Session({
+      handshake: {
+        settings: this.#settings,
+        identity: this.#identity,
+        fingerprint,
+        helloState: () => this.#helloState(),
+      },
+      cas: [...this.#identity.trustedCas, ...(given === undefined ? [] : [given])],
+      refusedCode,
+      log: this.#parts.log,
+      becomeEnrolled: (agentId) => this.#becomeEnrolled(agentId),
+      welcome: (welcome, connection, signal) => this.#welcome(welcome, connection, signal),
+    });
+    this.#session = session;
+    if (this.#running === undefined) session.close('this agent stops');
+    const end = await session.ended;
+    this.#session = undefined;
+    this.#welcomed = undefined;
+    return end;
+  }
+
+  #helloState(): HelloState {
+    const state = this.#state.current;
+    return {
+      ...(state.hubEpoch === undefined ? {} : { hubEpoch: state.hubEpoch }),
+      appliedRevision: state.appliedRevision,
+      specDigest: this.#index.digest(isCountedInDigest(state, () => false)),
+      crdSchemaHash: this.#parts.crdSchemaHash(),
+      inventory: this.#parts.store.isSynced() ? 'SYNCED' : 'UNKNOWN',
+    };
+  }
+
+  async #becomeEnrolled(agentId: string): Promise<void> {
+    const isNew = this.#identity.enrolled?.agentId !== agentId;
+    if (isNew) await this.#state.changeDurably(becomeNewAgent);
+    await this.#identity.becomeEnrolled(agentId, this.#settings.hubCa);
+    this.#parts.log('info', 'the hub enrolled this agent', { agentId });
+  }
+
+  #welcome(welcome: Welcome, connection: Connection, signal: AbortSignal): WelcomedSession {
+    const { clock, log, store, numbersOf } = this.#parts;
+    this.#state.change((state) => enterEpoch(state, welcome.hubEpoch));
+    const session = new WelcomedSession({
+      welcome,
+      connection,
+      store,
+      numbersOf,
+      events: this.#events,
+      desired: {
+        api: this.#api,
+        bounds: { scope: this.#settings.scope, limits: this.#settings.limits },
+        state: this.#state,
+        index: this.#index,
+        clock,
+        log,
+        random: this.#random,
+        signal,
+        sendAck: (ack, nonce) => connection.send('DesiredAck', ack, nonce),
+        sendInventory: (chunk) => connection.send('InventoryChunk', chunk),
+        maxFrameBytes: Math.min(welcome.limits.maxFrameBytes, MAX_FRAME_BYTES),
+      },
+    });
+    this.#welcomed = { welcome, session };
+    this.#lastWelcomeAtMs = clock.nowMs();
+    this.#lastFailure = undefined;
+    if (welcome.nextCa !== undefined) this.#trust(welcome.nextCa);
+    log('info', 'the hub welcomed this agent', { sessionNo: welcome.sessionNo, mode: welcome.mode });
+    return session;
+  }
+
+  #trust(pem: string): void {
+    this.#identity.trustNextCa(pem).catch((error: unknown) => {
+      this.#parts.log('warn', "the hub's next CA could not be kept; it is told again", { error: String(error) });
+    });
+  }
+}

@@ -1,0 +1,90 @@
+/** What the link needs from the rest of the agent; main wires it. */
+import type { Clock, ObjectKey, RedisClusterObject, Scope } from '#domain';
+import type { KubeClient } from '#kube';
+
+/** The cache of RedisClusters, status and managed fields included. */
+export interface RedisClusterStore {
+  list(): readonly RedisClusterObject[];
+  get(key: ObjectKey): RedisClusterObject | undefined;
+  /** Each change of an object, its status too, and its disappearance. Returns the end of the subscription. */
+  onChange(listener: (key: ObjectKey) => void): () => void;
+  /** False before the first complete list and while the member's API server cannot be heard: then nobody may count. */
+  isSynced(): boolean;
+}
+
+export interface LinkEvent {
+  readonly key: ObjectKey;
+  readonly hubUid?: string;
+  readonly severity: 'Normal' | 'Warning';
+  readonly reason: string;
+  readonly message: string;
+  /** RFC 3339. */
+  readonly first: string;
+  readonly last: string;
+  readonly count: number;
+}
+
+export interface EventFeed {
+  onEvent(listener: (event: LinkEvent) => void): () => void;
+}
+
+/** What this agent allows the hub to do here, from its own values (03, Identity and trust). */
+export interface AgentLimits {
+  /** Empty: every namespace of the scope. */
+  readonly namespaces: readonly string[];
+  /** Registries (with or without a path) that an explicit engine image may come from; empty: any. */
+  readonly imageRegistries: readonly string[];
+  readonly acceptDeletes: boolean;
+  /** Deletes within 5 minutes that need no approval. */
+  readonly maxDeletes: number;
+}
+
+export interface LinkSettings {
+  /** host:port of the hub's agent listener. */
+  readonly hubAddress: string;
+  /** PEM of the hub's CA; absent when the identity Secret already holds it. */
+  readonly hubCa?: string;
+  readonly enrolmentToken?: string;
+  readonly agentVersion: string;
+  /** Random per process. */
+  readonly instanceId: string;
+  readonly scope: Scope;
+  /** Namespace the agent itself runs in: its Secret and its state are there. */
+  readonly namespace: string;
+  readonly limits: AgentLimits;
+}
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+export type Log = (level: LogLevel, message: string, fields?: Readonly<Record<string, unknown>>) => void;
+
+export interface LinkParts {
+  readonly client: KubeClient;
+  readonly store: RedisClusterStore;
+  readonly events: EventFeed;
+  /** Moving numbers of an object, for instance `memoryBytes`; undefined when none are known. */
+  readonly numbersOf: (key: ObjectKey) => Readonly<Record<string, number>> | undefined;
+  /** Hash of the RedisCluster schema in this member cluster; empty when it is not known. */
+  readonly crdSchemaHash: () => string;
+  readonly clock: Clock;
+  /** True when this process may write now: its lease is younger than two thirds of its duration (03 rule 15). */
+  readonly fence: () => boolean;
+  readonly log: Log;
+  /** Default Math.random. */
+  readonly random?: () => number;
+}
+
+/** For /readyz and metrics. */
+export interface LinkState {
+  readonly running: boolean;
+  readonly enrolled: boolean;
+  readonly connected: boolean;
+  readonly sessionNo?: number;
+  /** Wall time of the last Welcome, ms since 1970. */
+  readonly lastWelcomeAtMs?: number;
+  readonly hubEpoch?: string;
+  readonly appliedRevision: number;
+  readonly waitingObjects: number;
+  readonly outbox: { readonly status: number; readonly events: number };
+  /** Why the last session ended or could not begin; for people. */
+  readonly lastFailure?: string;
+}

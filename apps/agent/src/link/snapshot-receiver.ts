@@ -1,0 +1,94 @@
+/**
+ * Receives a snapshot: applies its objects as they come (each is safe by itself), and only when count and digest prove
+ * that all of it arrived does the revision count and is UNCLAIMED decided. A snapshot that fails the proof ends
+ * the session; the revision that the agent tells in its next Hello is then the old one (03 rule 9).
+ */
+import { chunkBySize, digestOf } from '#protocol';
+import type { ObjectOutcome, ObjectVersion, SnapshotBegin, SnapshotChunk, SnapshotEnd } from '#protocol';
+import { setRevision, setUnclaimed } from './agent-state.ts';
+import type { DesiredParts } from './desired-parts.ts';
+import type { DesiredProcessor } from './desired-processor.ts';
+import { isUnclaimed } from './is-counted-in-digest.ts';
+import { untilAnswered } from './until-answered.ts';
+
+interface Received {
+  readonly begin: SnapshotBegin;
+  readonly versions: ObjectVersion[];
+  readonly outcomes: ObjectOutcome[];
+}
+
+export class SnapshotReceiver {
+  readonly #parts: DesiredParts;
+  readonly #processor: DesiredProcessor;
+  #received: Received | undefined;
+
+  constructor(parts: DesiredParts, processor: DesiredProcessor) {
+    this.#parts = parts;
+    this.#processor = processor;
+  }
+
+  begin(begin: SnapshotBegin): void {
+    this.#received = { begin, versions: [], outcomes: [] };
+  }
+
+  async addChunk(chunk: SnapshotChunk): Promise<void> {
+    const received = this.#expect();
+    received.versions.push(
+      ...chunk.upserts.map(({ hubUid, hubGeneration, specHash }) => ({ hubUid, hubGeneration, specHash })),
+    );
+    received.outcomes.push(...(await this.#processor.process(chunk.upserts, [])));
+  }
+
+  /** True when other objects are UNCLAIMED now than before. Throws when the snapshot is not whole. */
+  async end(end: SnapshotEnd, nonce: string): Promise<boolean> {
+    const received = this.#expect();
+    this.#received = undefined;
+    verify(received, end);
+    const outcomes = await this.#processor.process([], end.tombstones);
+    const before = this.#parts.state.current.unclaimed;
+    await this.#settle(end, new Set(received.versions.map((version) => version.hubUid)));
+    const after = this.#parts.state.current.unclaimed;
+    this.#processor.acknowledge(end.revision, [...received.outcomes, ...outcomes], nonce);
+    if (after.size > 0) this.sendInventory();
+    return before.size !== after.size || [...after].some((hubUid) => !before.has(hubUid));
+  }
+
+  /** Everything here that carries a hub's annotations, in as many chunks as the frame limit asks for. */
+  sendInventory(): void {
+    const { index, state, maxFrameBytes, sendInventory } = this.#parts;
+    const objects = index.list().map(({ terminating, ...object }) => ({
+      ...object,
+      unclaimed: isUnclaimed(state.current, { hubUid: object.hubUid, terminating }),
+    }));
+    const chunks = chunkBySize(objects, maxFrameBytes / 2);
+    if (chunks.length === 0) chunks.push([]);
+    for (const [at, chunk] of chunks.entries()) sendInventory({ objects: chunk, last: at === chunks.length - 1 });
+  }
+
+  #settle(end: SnapshotEnd, known: ReadonlySet<string>): Promise<void> {
+    const { index, state, log } = this.#parts;
+    const leaving = new Set(end.tombstones.map((tombstone) => tombstone.hubUid));
+    const unclaimed = index
+      .list()
+      .map((object) => object.hubUid)
+      .filter((hubUid) => !known.has(hubUid) && !leaving.has(hubUid));
+    if (unclaimed.length > 0) log('warn', 'the hub does not know some objects here; they are kept', { unclaimed });
+    return untilAnswered(
+      () => state.changeDurably((now) => setRevision(setUnclaimed(now, unclaimed), end.revision)),
+      this.#parts,
+    );
+  }
+
+  #expect(): Received {
+    if (this.#received === undefined) throw new Error('a part of a snapshot came without its beginning');
+    return this.#received;
+  }
+}
+
+function verify({ begin, versions }: Received, end: SnapshotEnd): void {
+  if (begin.revision !== end.revision) throw new Error('the snapshot began and ended with different revisions');
+  if (versions.length !== begin.objectCount) {
+    throw new Error(`the snapshot has ${versions.length} objects in place of ${begin.objectCount}`);
+  }
+  if (digestOf(versions) !== end.digest) throw new Error('the snapshot is not what its digest says');
+}
