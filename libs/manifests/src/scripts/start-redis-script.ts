@@ -9,9 +9,11 @@
  * as its replica. They name me, I have data, no failover is on → start as primary. Anything else → wait as replica of
  * an address that refuses, until Sentinel or the agent says more.
  *
- * Where Sentinel names me but I may not start (empty, or a failover is on), the port stays closed for up to 30 s: to
- * Sentinel that is a death, and it fails over within its down-after (5 s), while a master that answers as a replica is
- * given up only 20 s later; the agent has its proof of death too. Then the answer is another primary.
+ * Where Sentinel names me but I may not start (empty, or a failover is on), the port stays closed for PATIENCE_S, its
+ * down-after and 10 s: to Sentinel that is a death, and it fails over within its down-after (5 s), while a master that
+ * answers as a replica is given up only 20 s later; the agent has its proof of death too. Then the answer is another
+ * primary. In the same way a named primary that does not answer is given the time to be failed over from: a replica that
+ * follows a dead address is unknown to Sentinel and would stay so for ever.
  */
 import { WAITING_PRIMARY_HOST, WAITING_PRIMARY_PORT } from '#domain';
 
@@ -29,7 +31,7 @@ if [ -z "$MODE" ] || [ -z "$POD_IP" ]; then
 fi
 require_credentials
 
-role=waiting primary_host=@WAITING_HOST@ primary_port=@WAITING_PORT@
+role=waiting primary_host=@WAITING_HOST@ primary_port=@WAITING_PORT@ silent_host=
 why="nobody names a primary"
 
 become_replica() { role=replica primary_host=$1 primary_port=$2 why=$3; }
@@ -50,6 +52,7 @@ read_sentinels() {
 
 # One round. 0: decided. 1: ask again, a failover is on or due. 2: ask again, too few answer.
 decide_by_sentinels() {
+  silent_host=
   majority=$(($(setting SENTINEL_PODS) / 2 + 1))
   ask_all "$(setting SENTINEL_SET)" "$(setting SENTINEL_PODS)" 26379 "SENTINEL MASTER $(setting MASTER_NAME)"
   views=$(read_sentinels)
@@ -70,8 +73,14 @@ decide_by_sentinels() {
     return 1
   fi
   if [ "$named_host" != "$POD_IP" ]; then
-    become_replica "$named_host" "$(printf '%s' "$top" | cut -d ' ' -f 3)" "the Sentinel majority names it"
-    return 0
+    named_port=$(printf '%s' "$top" | cut -d ' ' -f 3)
+    if [ "$(ask "$named_host" "$named_port" ROLE | sed -n 2p)" = master ]; then
+      become_replica "$named_host" "$named_port" "the Sentinel majority names it"
+      return 0
+    fi
+    silent_host=$named_host
+    why="the Sentinel majority names $named_host, which does not answer as primary"
+    return 1
   fi
   if printf '%s\n' "$views" | grep -Eq 'failover_in_progress|o_down'; then
     why="the Sentinels are failing over from this pod"
@@ -131,24 +140,30 @@ decide_by_peers() {
   waiting=$(printf '%s\n' "$views" | grep -c -x -F "slave @WAITING_HOST@")
   if [ "$followers" -gt 0 ] && [ $((followers + waiting)) -eq "$answers" ] && has_current_data; then
     become_primary "every peer answers, nobody follows another, and this pod has its data"
+  else
+    why="no peer is primary, and not all follow this pod and its data"
   fi
   return 0
 }
 
-# Asks until a round decides; 30 rounds of a second while a failover is due, 3 short ones while too few answer.
+# Asks until a round decides, or the time is up. Where too few answer it gives up sooner, at once when it has nothing to
+# lose: a new data set waits for the agent anyway.
 decide() {
-  due=0 silent=0
+  if has_current_data; then silent_limit=10; else silent_limit=3; fi
+  deadline=$(($(date +%s) + $(setting PATIENCE_S))) silent=0 told=
   while :; do
     "$1"
     case $? in
       0) return ;;
-      1) due=$((due + 1)); pause=1 ;;
+      1) pause=1 ;;
       *) silent=$((silent + 1)); pause=0.5 ;;
     esac
-    if [ "$due" -ge 30 ] || [ "$silent" -ge 3 ]; then return; fi
-    if [ "$due" -eq 1 ] && [ "$silent" -eq 0 ]; then say "not starting yet: $why"; fi
+    if [ "$silent" -ge "$silent_limit" ]; then return; fi
+    if [ "$(date +%s)" -ge "$deadline" ]; then break; fi
+    if [ "$why" != "$told" ]; then say "not starting yet: $why"; told=$why; fi
     sleep "$pause"
   done
+  if [ -n "$silent_host" ]; then become_replica "$silent_host" "$named_port" "$why"; fi
 }
 
 case $MODE in
