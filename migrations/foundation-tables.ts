@@ -52,7 +52,7 @@ CREATE TABLE agent_spec_head (
   acked_revision bigint NOT NULL DEFAULT 0, digest text NOT NULL, inventory_needed boolean NOT NULL DEFAULT false,
   inventory_reason text, inventory_at timestamptz);
 CREATE TABLE agent_status_head (
-  agent_id uuid PRIMARY KEY REFERENCES agent ON DELETE CASCADE, digest text NOT NULL,
+  agent_id uuid PRIMARY KEY REFERENCES agent ON DELETE CASCADE,
   session_no bigint NOT NULL DEFAULT 0, counter bigint NOT NULL DEFAULT -1);
 CREATE TABLE agent_session (
   agent_id uuid PRIMARY KEY REFERENCES agent ON DELETE CASCADE, session_no bigint NOT NULL DEFAULT 0, replica text,

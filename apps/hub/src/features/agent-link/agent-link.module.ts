@@ -1,6 +1,69 @@
+import type { Clock } from '#domain';
 import { Module } from '@nestjs/common';
 
+import { type HubRuntime, RUNTIME } from '../../platform/lifecycle/hub-runtime.ts';
+import { CLOCK, IDS, type IdSource } from '../../platform/lifecycle/time-and-ids.ts';
 import { AgentListener } from './agent-listener.ts';
+import { DeliveryBook } from './delivery-book.ts';
+import { DesiredRepository } from './desired.repository.ts';
+import { EnrolmentRepository } from './enrolment.repository.ts';
+import { EventRepository } from './event.repository.ts';
+import { FleetWorkers } from './fleet-workers.ts';
+import { HandshakeService } from './handshake.service.ts';
+import { InventoryRepository } from './inventory.repository.ts';
+import { LINK_PARTS, type LinkParts } from './link-parts.ts';
+import { LiveSessions } from './live-sessions.ts';
+import { SeenRecorder } from './seen-recorder.ts';
+import { SessionRepository } from './session.repository.ts';
+import { StatusIngest } from './status-ingest.ts';
+import { StatusRepository } from './status.repository.ts';
 
-@Module({ providers: [AgentListener], exports: [AgentListener] })
+function createLinkParts(
+  runtime: HubRuntime,
+  clock: Clock,
+  ids: IdSource,
+  sessions: SessionRepository,
+  desired: DesiredRepository,
+): LinkParts {
+  const { dataSource, log, metrics } = runtime;
+  const enrolments = new EnrolmentRepository(dataSource);
+  const statusLog = log.child({ part: 'status' });
+  return {
+    handshake: new HandshakeService(sessions, enrolments, clock),
+    enrolments,
+    sessions,
+    desired,
+    book: new DeliveryBook(dataSource),
+    inventory: new InventoryRepository(dataSource),
+    status: new StatusIngest(new StatusRepository(dataSource, clock), metrics, statusLog),
+    events: new EventRepository(dataSource, ids),
+    seen: new SeenRecorder(dataSource, statusLog),
+    metrics,
+    clock,
+  };
+}
+
+@Module({
+  providers: [
+    {
+      provide: SessionRepository,
+      inject: [RUNTIME],
+      useFactory: (runtime: HubRuntime) => new SessionRepository(runtime.dataSource, runtime.replica),
+    },
+    {
+      provide: DesiredRepository,
+      inject: [RUNTIME],
+      useFactory: (runtime: HubRuntime) => new DesiredRepository(runtime.dataSource, runtime.config.deleteLimits),
+    },
+    {
+      provide: LINK_PARTS,
+      inject: [RUNTIME, CLOCK, IDS, SessionRepository, DesiredRepository],
+      useFactory: createLinkParts,
+    },
+    LiveSessions,
+    AgentListener,
+    FleetWorkers,
+  ],
+  exports: [AgentListener],
+})
 export class AgentLinkModule {}

@@ -5,7 +5,7 @@
  */
 import type { EntityManager } from 'typeorm';
 
-import { signals } from '../../platform/database/signals.ts';
+import { signalsOf } from '../../platform/database/signals.ts';
 
 export type DesiredOp = 'UPSERT' | 'TOMBSTONE';
 
@@ -37,6 +37,6 @@ export async function changeDesired(
   );
   const revision = rows[0]?.revision;
   if (revision === undefined) throw new Error(`agent ${agentId} has no spec head`);
-  signals.sendAfterCommit(tx, 'desired', agentId);
+  signalsOf(tx.dataSource).sendAfterCommit(tx, 'desired', agentId);
   return revision;
 }

@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 
-import { signals } from './signals.ts';
+import { signalsOf } from './signals.ts';
 
 /** One line of the log that subscriptions resume from; cursor (xid8, id), read only below pg_snapshot_xmin. */
 export interface Change {
@@ -25,5 +25,5 @@ export async function appendChanges(tx: EntityManager, nowMs: number, changes: r
       changes.map((change) => change.kind),
     ],
   );
-  signals.sendAfterCommit(tx, 'change', 'change_log');
+  signalsOf(tx.dataSource).sendAfterCommit(tx, 'change', 'change_log');
 }

@@ -6,7 +6,7 @@ import type { Logger } from 'pino';
 import type { DataSource, EntityManager } from 'typeorm';
 
 /** One number per kind of work, equal in all replicas. */
-export const WORKER_LOCK = { liveness: 7_162_101, fold: 7_162_102, housekeeping: 7_162_103 } as const;
+export const WORKER_LOCK = { liveness: 7_162_101, fold: 7_162_102, housekeeping: 7_162_103, outbox: 7_162_104 } as const;
 
 export interface ClaimedWork {
   readonly name: keyof typeof WORKER_LOCK;

@@ -3,7 +3,7 @@
  * polls behind them. NOTIFY takes a lock of the whole database at commit and is lost on reconnect (03), so hints are
  * sent apart from the writing transactions, merged, at most once in 20 ms.
  */
-import type { EntityManager } from 'typeorm';
+import type { DataSource, EntityManager } from 'typeorm';
 
 import { afterCommit } from './after-commit.ts';
 
@@ -52,5 +52,11 @@ export class Signals {
   }
 }
 
-/** One per process: writes anywhere in it reach the one connection that speaks to the other replicas. */
-export const signals = new Signals();
+const signalsByDatabase = new WeakMap<DataSource, Signals>();
+
+/** One per data source, so that any write can wake others without being handed them. */
+export function signalsOf(dataSource: DataSource): Signals {
+  const found = signalsByDatabase.get(dataSource) ?? new Signals();
+  signalsByDatabase.set(dataSource, found);
+  return found;
+}

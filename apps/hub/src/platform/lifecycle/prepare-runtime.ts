@@ -10,7 +10,7 @@ import { ensureHubIdentity } from '../database/hub-identity.ts';
 import { migrate, openDataSource, type Schema } from '../database/open-data-source.ts';
 import { maintainPartitions } from '../database/partitions.ts';
 import { SignalConnection } from '../database/signal-connection.ts';
-import { signals } from '../database/signals.ts';
+import { signalsOf } from '../database/signals.ts';
 import { Metrics } from '../telemetry/metrics.ts';
 import { loadGivenTls, loadOwnTls, type TlsMaterial } from '../tls/tls-material.ts';
 import { type HubRuntime, Readiness } from './hub-runtime.ts';
@@ -35,7 +35,7 @@ export async function prepareRuntime(
   const ran = await migrate(dataSource, databaseUrl);
   if (ran.length > 0) log.info({ migrations: ran }, 'schema brought up to date');
   const identity = await prepareDatabase(dataSource);
-  const signalConnection = new SignalConnection(signals, databaseUrl, replica, log);
+  const signalConnection = new SignalConnection(signalsOf(dataSource), databaseUrl, replica, log);
   await signalConnection.open();
   cleanUps.push(() => signalConnection.close());
   return {

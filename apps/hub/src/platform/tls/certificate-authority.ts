@@ -7,7 +7,7 @@ import * as x509 from '@peculiar/x509';
 import { webcrypto } from 'node:crypto';
 import { isIP } from 'node:net';
 
-x509.cryptoProvider.set(webcrypto as unknown as Crypto);
+x509.cryptoProvider.set(webcrypto as never);
 
 const KEY = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
 const DAY_MS = 86_400_000;
@@ -31,11 +31,11 @@ export async function createCertificateAuthority(nowMs: number): Promise<PemPair
     notBefore: new Date(nowMs - BACKDATE_MS),
     notAfter: new Date(nowMs + CA_VALID_MS),
     signingAlgorithm: KEY,
-    keys: keys as CryptoKeyPair,
+    keys,
     extensions: [
       new x509.BasicConstraintsExtension(true, 0, true),
       new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign, true),
-      await x509.SubjectKeyIdentifierExtension.create(keys.publicKey as CryptoKey),
+      await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
     ],
   });
   return { certificate: certificate.toString('pem'), privateKey: await exportPrivateKey(keys.privateKey) };
@@ -54,7 +54,7 @@ export async function issueServerCertificate(ca: PemPair, hosts: readonly string
     notAfter: new Date(nowMs + SERVER_VALID_MS),
     signingAlgorithm: KEY,
     signingKey,
-    publicKey: keys.publicKey as CryptoKey,
+    publicKey: keys.publicKey,
     extensions: [
       new x509.BasicConstraintsExtension(false, undefined, true),
       new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
@@ -86,7 +86,7 @@ async function exportPrivateKey(key: webcrypto.CryptoKey): Promise<string> {
   return x509.PemConverter.encode(der, 'PRIVATE KEY');
 }
 
-async function importPrivateKey(pem: string): Promise<CryptoKey> {
+async function importPrivateKey(pem: string): Promise<webcrypto.CryptoKey> {
   const der = x509.PemConverter.decodeFirst(pem);
-  return (await webcrypto.subtle.importKey('pkcs8', der, KEY, false, ['sign'])) as CryptoKey;
+  return webcrypto.subtle.importKey('pkcs8', der, KEY, false, ['sign']);
 }

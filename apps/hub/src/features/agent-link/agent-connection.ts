@@ -1,0 +1,211 @@
+/**
+ * One socket from its first frame on: Challenge, then Enrol (as often as the agent likes) or Hello, then a session. Frames
+ * are worked off one after the other. Before Welcome the peer is unknown: its frames are small or refused, and it may not
+ * stay for long unless it waits for its approval.
+ */
+import {
+  type AgentMessage,
+  createChallenge,
+  type Enrol,
+  type FrameData,
+  type Hello,
+  MAX_FRAME_BYTES,
+  MAX_HANDSHAKE_FRAME_BYTES,
+  parseAgentFrame,
+  PROTOCOL_VERSION,
+  type ParseError,
+} from '#protocol';
+import { HEARTBEAT_INTERVAL_MS } from '#domain';
+import type { Logger } from 'pino';
+
+import { type AgentPeer, CLOSE } from './agent-peer.ts';
+import { AgentSession, STATUS_WINDOW } from './agent-session.ts';
+import { DesiredSender } from './desired-sender.ts';
+import type { HelloAnswer } from './handshake.service.ts';
+import type { LinkParts } from './link-parts.ts';
+import { chooseResumeMode } from './resume-mode.rules.ts';
+
+const HANDSHAKE_TIMEOUT_MS = 30_000;
+/** An agent may wait here for its approval; then it is told in the moment it is given. */
+const APPROVAL_TIMEOUT_MS = 10 * 60_000;
+/** Four heartbeats missed: the socket is dead, whatever TCP says. */
+const SILENCE_TIMEOUT_MS = 4 * HEARTBEAT_INTERVAL_MS + 5_000;
+
+export interface ConnectionParts {
+  readonly peer: AgentPeer;
+  readonly link: LinkParts;
+  /** The public address that the peer dialled, which it must sign. */
+  readonly audience: string;
+  readonly hubEpoch: string;
+  readonly onSession: (session: AgentSession) => void;
+  readonly onEnd: (connection: AgentConnection) => void;
+  readonly log: Logger;
+}
+
+export class AgentConnection {
+  readonly #parts: ConnectionParts;
+  readonly #challenge = createChallenge();
+  #chain: Promise<void> = Promise.resolve();
+  #session: AgentSession | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #log: Logger;
+  /** Set while the agent waits for approval on this connection. */
+  pendingAgentId: string | undefined;
+
+  constructor(parts: ConnectionParts) {
+    this.#parts = parts;
+    this.#log = parts.log;
+  }
+
+  async open(): Promise<void> {
+    this.#closeAfter(HANDSHAKE_TIMEOUT_MS, 'no Hello');
+    await this.#parts.peer.send('Challenge', {
+      challenge: this.#challenge,
+      protocolVersions: [PROTOCOL_VERSION],
+      audience: this.#parts.audience,
+    });
+  }
+
+  receive(data: FrameData): void {
+    this.#chain = this.#chain.then(() => this.#work(data)).catch((error: unknown) => this.#fail(error));
+  }
+
+  async close(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#parts.onEnd(this);
+    await this.#chain;
+    clearTimeout(this.#timer);
+    await this.#session?.close();
+  }
+
+  /** Somebody approved, or refused, the agent that waits here. */
+  tellApproval(state: string | undefined): void {
+    const agentId = this.pendingAgentId;
+    if (agentId === undefined || state === 'PENDING_APPROVAL') return;
+    this.pendingAgentId = undefined;
+    if (state === 'ACTIVE') {
+      this.#closeAfter(HANDSHAKE_TIMEOUT_MS, 'no Hello');
+      void this.#parts.peer.send('Enrolled', { agentId, hubEpoch: this.#parts.hubEpoch });
+      return;
+    }
+    this.#refuse({ code: 'AGENT_REVOKED', message: 'the enrolment was refused', terminal: true });
+  }
+
+  async #work(data: FrameData): Promise<void> {
+    if (!this.#parts.peer.isOpen) return;
+    const parsed = parseAgentFrame(data, this.#session ? MAX_FRAME_BYTES : MAX_HANDSHAKE_FRAME_BYTES);
+    if (!parsed.ok) return this.#refuseFrame(parsed.error);
+    this.#parts.link.metrics.frames.inc({ type: parsed.message.type });
+    if (!this.#session) return this.#shakeHands(parsed.message);
+    this.#closeAfter(SILENCE_TIMEOUT_MS, 'silence');
+    this.#parts.link.seen.note(this.#session.agentId);
+    await this.#session.handle(parsed.message);
+  }
+
+  #shakeHands(message: AgentMessage): Promise<void> {
+    if (message.type === 'Enrol') return this.#enrol(message.payload, message.nonce);
+    if (message.type === 'Hello') return this.#hello(message.payload, message.nonce);
+    this.#log.debug({ type: message.type }, 'a frame before Hello is ignored');
+    return Promise.resolve();
+  }
+
+  async #enrol(enrol: Enrol, nonce: string): Promise<void> {
+    const { link, peer, hubEpoch } = this.#parts;
+    const answer = await link.handshake.enrol(this.#offer(), enrol);
+    switch (answer.kind) {
+      case 'REFUSED':
+        return this.#refuse(answer.refused, nonce);
+      case 'ENROLLED':
+        await peer.send('Enrolled', { agentId: answer.agentId, hubEpoch }, nonce);
+        return;
+      case 'PENDING':
+        this.pendingAgentId = answer.agentId;
+        this.#closeAfter(APPROVAL_TIMEOUT_MS, 'not approved yet');
+        this.#log.info({ agentId: answer.agentId }, 'an agent enrolled and waits for approval');
+        await peer.send('EnrolPending', answer.pending, nonce);
+        // It may have been approved between the commit and here.
+        this.tellApproval(await link.enrolments.stateOf(answer.agentId));
+    }
+  }
+
+  async #hello(hello: Hello, nonce: string): Promise<void> {
+    const answer = await this.#parts.link.handshake.hello(this.#offer(), hello);
+    switch (answer.kind) {
+      case 'REFUSED':
+        return this.#refuse(answer.refused, nonce);
+      case 'UPGRADE':
+        await this.#parts.peer.send('UpgradeRequired', answer.upgrade, nonce);
+        return this.#parts.peer.close(CLOSE.refused, 'UPGRADE_REQUIRED');
+      case 'ACCEPTED':
+        return this.#welcome(answer, hello, nonce);
+    }
+  }
+
+  async #welcome(answer: Extract<HelloAnswer, { kind: 'ACCEPTED' }>, hello: Hello, nonce: string): Promise<void> {
+    const { link, peer, hubEpoch } = this.#parts;
+    const { agent, sessionNo, head } = answer;
+    const log = this.#parts.log.child({ agentId: agent.id, sessionNo });
+    this.#log = log;
+    const { mode, reason } = chooseResumeMode(head, hello, hubEpoch);
+    log.info({ mode, reason, revision: head.revision, appliedRevision: hello.appliedRevision }, 'session begins');
+    if (mode === 'INVENTORY') link.metrics.inventories.inc({ reason });
+    const sender = new DesiredSender({
+      agentId: agent.id,
+      peer,
+      desired: link.desired,
+      nowMs: () => link.clock.nowMs(),
+      onSettled: (seconds) => link.metrics.deliverySeconds.observe(seconds),
+      onFailure: (error) => this.#fail(error),
+    });
+    const session = new AgentSession({ agent, sessionNo, peer, sender, link, inventory: hello.inventory, log });
+    this.#session = session;
+    this.#closeAfter(SILENCE_TIMEOUT_MS, 'silence');
+    this.#parts.onSession(session);
+    await peer.send(
+      'Welcome',
+      {
+        protocolVersion: PROTOCOL_VERSION,
+        sessionNo,
+        hubEpoch,
+        hubTime: new Date(link.clock.nowMs()).toISOString(),
+        mode,
+        limits: {
+          statusWindow: STATUS_WINDOW,
+          heartbeatIntervalMs: HEARTBEAT_INTERVAL_MS,
+          maxFrameBytes: MAX_FRAME_BYTES,
+        },
+      },
+      nonce,
+    );
+    await session.begin(mode, hello.appliedRevision);
+  }
+
+  #offer(): { challenge: string; audience: string } {
+    return { challenge: this.#challenge, audience: this.#parts.audience };
+  }
+
+  #refuse(refused: { code: string; message: string; terminal: boolean }, nonce?: string): void {
+    this.#parts.link.metrics.refusals.inc({ code: refused.code });
+    this.#log.warn({ code: refused.code }, 'an agent was refused');
+    void this.#parts.peer.send('Refused', refused, nonce);
+    this.#parts.peer.close(CLOSE.refused, refused.code);
+  }
+
+  /** A type of a later protocol is skipped; everything else that cannot be read ends the connection. */
+  #refuseFrame(error: ParseError): void {
+    if (error.code === 'UNKNOWN_TYPE') return;
+    this.#log.warn({ code: error.code, path: error.path }, 'a frame could not be read');
+    this.#parts.peer.close(CLOSE.badFrame, error.code);
+  }
+
+  #fail(error: unknown): void {
+    this.#log.error({ err: error }, 'the connection is closed after an error; the agent comes back');
+    this.#session?.sender.stop();
+    this.#parts.peer.close(CLOSE.restart, 'ERROR');
+  }
+
+  #closeAfter(timeoutMs: number, reason: string): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#parts.peer.close(CLOSE.refused, reason), timeoutMs);
+  }
+}

@@ -1,0 +1,174 @@
+/**
+ * One accepted session: what its agent sends after Welcome, in order, each frame after the one before it is done. Status
+ * is the exception: it is handed to the replica's common commit and acked after it, so that no agent waits for another.
+ */
+import type { AgentMessage, DesiredAck, InventoryChunk, StatusBatch, Welcome } from '#protocol';
+import { keyRotationSigningInput, verifyInput } from '#protocol';
+import type { Logger } from 'pino';
+
+import { type AgentPeer, CLOSE } from './agent-peer.ts';
+import type { DesiredSender } from './desired-sender.ts';
+import type { LinkParts } from './link-parts.ts';
+import type { AgentRow } from './session.repository.ts';
+
+export type SessionEnd = 'TAKEN_OVER' | 'QUARANTINED' | 'REVOKED' | 'RESTART';
+/** Status batches an agent may have unacked. */
+export const STATUS_WINDOW = 2;
+/** One comparison of inventories a minute: two sides that cannot agree must not do nothing else. */
+const COMPARE_PAUSE_MS = 60_000;
+
+export interface SessionParts {
+  readonly agent: AgentRow;
+  readonly sessionNo: number;
+  readonly peer: AgentPeer;
+  readonly sender: DesiredSender;
+  readonly link: LinkParts;
+  readonly inventory: 'SYNCED' | 'UNKNOWN';
+  readonly log: Logger;
+}
+
+export class AgentSession {
+  readonly agentId: string;
+  readonly sessionNo: number;
+  readonly sender: DesiredSender;
+  readonly #parts: SessionParts;
+  readonly #inventoryObjects: InventoryChunk['objects'][number][] = [];
+  #inventory: 'SYNCED' | 'UNKNOWN';
+  #statusInFlight = 0;
+  #ended = false;
+
+  constructor(parts: SessionParts) {
+    this.agentId = parts.agent.id;
+    this.sessionNo = parts.sessionNo;
+    this.sender = parts.sender;
+    this.#parts = parts;
+    this.#inventory = parts.inventory;
+  }
+
+  async begin(mode: Welcome['mode'], appliedRevision: number): Promise<void> {
+    await this.sender.start(mode, appliedRevision);
+  }
+
+  /** The message is one of an agent that already said Hello. */
+  async handle(message: AgentMessage): Promise<void> {
+    switch (message.type) {
+      case 'Heartbeat':
+        return this.#setInventory(message.payload.inventory);
+      case 'DesiredAck':
+        return this.#bookAck(message.payload);
+      case 'StatusBatch':
+        return this.#takeStatus(message.payload, message.nonce);
+      case 'InventoryChunk':
+        return this.#takeInventory(message.payload);
+      case 'EventBatch':
+        await this.#parts.link.events.append(this, message.payload.items);
+        await this.#parts.peer.send('EventAck', { counter: message.payload.counter }, message.nonce);
+        return;
+      case 'KeyRotation':
+        return this.#rotateKey(message.payload.newPublicKey, message.payload.signature, message.nonce);
+      case 'Hello':
+      case 'Enrol':
+        this.#parts.log.warn({ type: message.type }, 'a second handshake in one session is ignored');
+    }
+  }
+
+  /** Tells why, and closes. The row of the session is left to whoever took it, or to `close`. */
+  end(reason: SessionEnd): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.sender.stop();
+    const { peer, log } = this.#parts;
+    log.info({ reason }, 'session ends');
+    if (reason === 'QUARANTINED' || reason === 'REVOKED') {
+      void peer.send('Refused', {
+        code: `AGENT_${reason}`,
+        message: `this agent is ${reason.toLowerCase()}`,
+        terminal: true,
+      });
+      peer.close(CLOSE.refused, `AGENT_${reason}`);
+    } else {
+      peer.close(reason === 'RESTART' ? CLOSE.restart : CLOSE.takenOver, reason);
+    }
+  }
+
+  drain(afterMs: number): void {
+    void this.#parts.peer.send('Drain', { afterMs });
+  }
+
+  /** The socket is closed. */
+  async close(): Promise<void> {
+    this.#ended = true;
+    this.sender.stop();
+    await this.#parts.link.sessions.disconnect(this.agentId, this.sessionNo, this.#parts.link.clock.nowMs());
+  }
+
+  async #setInventory(inventory: 'SYNCED' | 'UNKNOWN'): Promise<void> {
+    if (inventory === this.#inventory) return;
+    this.#inventory = inventory;
+    await this.#parts.link.sessions.setInventory(this.agentId, this.sessionNo, inventory);
+  }
+
+  async #bookAck(ack: DesiredAck): Promise<void> {
+    const { link } = this.#parts;
+    const about = { comparable: this.#inventory === 'SYNCED' && this.sender.isPastStart, nowMs: link.clock.nowMs() };
+    const result = await link.book.book(this, ack, this.sender.sent, about);
+    if (result.fenced) return this.end('TAKEN_OVER');
+    this.sender.onAcked(ack);
+    if (result.compareReason) await this.#compareSoon(result.compareReason);
+  }
+
+  /** INVENTORY is a way to begin a session: the agent is asked to begin another one. */
+  async #compareSoon(reason: string): Promise<void> {
+    const { link, log, peer } = this.#parts;
+    link.metrics.inventories.inc({ reason });
+    log.warn({ reason }, 'hub and agent disagree about what was written: their inventories are compared');
+    const pauseMs = await link.inventory.pauseBeforeNext(this.agentId, COMPARE_PAUSE_MS, link.clock.nowMs());
+    setTimeout(() => void peer.send('Reconnect', { afterMs: 0 }), pauseMs).unref();
+  }
+
+  async #takeInventory(chunk: InventoryChunk): Promise<void> {
+    this.#inventoryObjects.push(...chunk.objects);
+    if (!chunk.last) return;
+    const { link, log } = this.#parts;
+    const objects = this.#inventoryObjects.splice(0);
+    const result = await link.inventory.book(this, objects, link.clock.nowMs());
+    if (result.fenced) return this.end('TAKEN_OVER');
+    log.warn({ objects: objects.length, verdicts: result.counts }, 'inventories were compared');
+    this.sender.onInventoryBooked();
+  }
+
+  #takeStatus(batch: StatusBatch, nonce: string): void {
+    const { link, log, peer } = this.#parts;
+    this.#statusInFlight += 1;
+    if (this.#statusInFlight > STATUS_WINDOW) log.debug('the agent does not keep to the status window');
+    const inventory = batch.inventory ?? 'SYNCED';
+    const done = link.status.add({ session: this, batch: { ...batch, inventory } });
+    done
+      .then(async (result) => {
+        this.#statusInFlight -= 1;
+        if (result === 'FENCED') return this.end('TAKEN_OVER');
+        await peer.send('StatusAck', { counter: batch.counter }, nonce);
+      })
+      .catch((error: unknown) => log.error({ err: error }, 'a status batch was lost; the agent sends it again'));
+    if (link.status.isBehind) void peer.send('Slow', { pauseMs: 1_000 });
+  }
+
+  async #rotateKey(newPublicKey: string, signature: string, nonce: string): Promise<void> {
+    const { agent, link, peer } = this.#parts;
+    const bytes = keyRotationSigningInput(newPublicKey, agent.id);
+    const key = Buffer.from(newPublicKey, 'base64url');
+    const current = (await link.sessions.findAgent(agent.id))?.publicKey;
+    const signed =
+      current !== null && current !== undefined && verifyInput(current.toString('base64url'), bytes, signature);
+    const isRepeat = current?.equals(key) === true;
+    if (isRepeat || (signed && key.length === 32 && (await link.sessions.rotateKey(agent.id, this.sessionNo, key)))) {
+      await peer.send('KeyAccepted', { publicKey: newPublicKey }, nonce);
+      return;
+    }
+    await peer.send(
+      'Refused',
+      { code: 'SIGNATURE_INVALID', message: 'the new key is not signed by the old', terminal: false },
+      nonce,
+    );
+  }
+}

@@ -1,0 +1,181 @@
+/**
+ * Tells one session what its agent should hold. One Delta in flight: the next is read only after the ack, so what
+ * changed meanwhile is merged by itself. A session that begins with INVENTORY or SNAPSHOT gets no Delta before that is
+ * acked. Nothing is kept here that Postgres does not hold, except which versions were sent in this session.
+ */
+import type { DesiredAck, Welcome } from '#protocol';
+import { chunkBySize, digestOf } from '#protocol';
+import type { AgentPeer } from './agent-peer.ts';
+import type { ChangeSet, DesiredRepository } from './desired.repository.ts';
+import { type TargetRow, toTombstone, toUpsert } from './desired-target.ts';
+import type { Applied } from './outcome.rules.ts';
+
+/** Frames stay well below the protocol's limit of 1 MiB. */
+const CHUNK_BYTES = 512 * 1024;
+const ACK_TIMEOUT_MS = 120_000;
+const AGAIN_PAUSE_MS = 60_000;
+
+export interface SenderParts {
+  readonly agentId: string;
+  readonly peer: AgentPeer;
+  readonly desired: DesiredRepository;
+  readonly nowMs: () => number;
+  readonly onSettled: (seconds: number) => void;
+  readonly onFailure: (error: unknown) => void;
+}
+
+export class DesiredSender {
+  readonly #parts: SenderParts;
+  /** Versions sent last in this session, by hubUid: outcomes of older generations carry no hash. */
+  readonly sent = new Map<string, Applied>();
+  readonly #again = new Set<string>();
+  #reached = 0;
+  #mode: Welcome['mode'] = 'DELTA';
+  #inFlight: { readonly revision: number; readonly sentAtMs: number } | undefined;
+  #dirty = false;
+  #pumping = false;
+  #stopped = false;
+
+  constructor(parts: SenderParts) {
+    this.#parts = parts;
+  }
+
+  get isPastStart(): boolean {
+    return this.#mode === 'DELTA';
+  }
+
+  /** `appliedRevision`: from the agent's Hello. */
+  async start(mode: Welcome['mode'], appliedRevision: number): Promise<void> {
+    this.#mode = mode;
+    this.#reached = appliedRevision;
+    if (mode === 'DELTA') await this.sendUnsettled();
+    else this.wake();
+  }
+
+  stop(): void {
+    this.#stopped = true;
+  }
+
+  async sendUnsettled(): Promise<void> {
+    this.wake(await this.#parts.desired.findUnsettled(this.#parts.agentId));
+  }
+
+  /** There may be something to tell; `again`: objects to be sent though their revision was. */
+  wake(again: readonly string[] = []): void {
+    for (const hubUid of again) this.#again.add(hubUid);
+    this.#dirty = true;
+    void this.#pump();
+  }
+
+  /** The inventory is booked: the snapshot follows. */
+  onInventoryBooked(): void {
+    if (this.#mode !== 'INVENTORY') return;
+    this.#mode = 'SNAPSHOT';
+    this.wake();
+  }
+
+  /** True when it settles what was in flight. Acks beyond that are news of objects that waited. */
+  onAcked(ack: DesiredAck): boolean {
+    const inFlight = this.#inFlight;
+    if (!inFlight || ack.revision < inFlight.revision) return false;
+    this.#inFlight = undefined;
+    this.#reached = Math.max(this.#reached, inFlight.revision);
+    const began = this.#mode === 'SNAPSHOT';
+    this.#mode = 'DELTA';
+    this.#parts.onSettled((this.#parts.nowMs() - inFlight.sentAtMs) / 1_000);
+    if (began) void this.sendUnsettled().catch(this.#parts.onFailure);
+    else this.wake();
+    return true;
+  }
+
+  async #pump(): Promise<void> {
+    if (this.#pumping) return;
+    this.#pumping = true;
+    try {
+      while (this.#dirty && !this.#stopped && this.#mode !== 'INVENTORY' && !this.#waitsForAck()) {
+        this.#dirty = false;
+        if (this.#mode === 'SNAPSHOT') await this.#sendSnapshot();
+        else await this.#sendDelta();
+      }
+    } catch (error) {
+      this.#parts.onFailure(error);
+    } finally {
+      this.#pumping = false;
+    }
+  }
+
+  #waitsForAck(): boolean {
+    return this.#inFlight !== undefined && this.#parts.nowMs() - this.#inFlight.sentAtMs < ACK_TIMEOUT_MS;
+  }
+
+  async #sendDelta(): Promise<void> {
+    const { agentId, desired, peer } = this.#parts;
+    const again = [...this.#again];
+    this.#again.clear();
+    const changes = cutToSize(await desired.readChanges(agentId, this.#reached, again));
+    for (const row of changes.left) if (row.revision === null) this.#again.add(row.hubUid);
+    if (changes.left.length > 0) this.#dirty = true;
+    const { upserts, tombstones } = await this.#split(changes.rows);
+    if (upserts.length + tombstones.length === 0 && changes.revision === this.#reached) return;
+    await desired.postpone(
+      changes.rows.map((row) => row.hubUid),
+      AGAIN_PAUSE_MS,
+    );
+    this.#expectAck(changes.revision, upserts);
+    await peer.send('Delta', {
+      revision: changes.revision,
+      upserts: upserts.map(toUpsert),
+      tombstones: tombstones.map(toTombstone),
+    });
+  }
+
+  async #sendSnapshot(): Promise<void> {
+    const { agentId, desired, peer } = this.#parts;
+    const { revision, rows } = await desired.readAll(agentId);
+    const { upserts, tombstones } = await this.#split(rows);
+    this.#expectAck(revision, upserts);
+    await peer.send('SnapshotBegin', { revision, objectCount: upserts.length });
+    for (const chunk of chunkBySize(upserts.map(toUpsert), CHUNK_BYTES))
+      await peer.send('SnapshotChunk', { upserts: chunk });
+    await peer.send('SnapshotEnd', { revision, digest: digestOf(upserts), tombstones: tombstones.map(toTombstone) });
+  }
+
+  #expectAck(revision: number, upserts: readonly TargetRow[]): void {
+    this.#inFlight = { revision, sentAtMs: this.#parts.nowMs() };
+    for (const row of upserts) this.sent.set(row.hubUid, { generation: row.hubGeneration, hash: row.specHash });
+  }
+
+  /** Tombstones of DELETE go through the breaker first; those held back are sent when they are due. */
+  async #split(
+    rows: readonly TargetRow[],
+  ): Promise<{ upserts: readonly TargetRow[]; tombstones: readonly TargetRow[] }> {
+    const upserts = rows.filter((row) => row.deletion === null);
+    const held = rows.filter((row) => row.deletion === 'DELETE' && !row.released);
+    const released =
+      held.length > 0
+        ? await this.#parts.desired.release(
+            this.#parts.agentId,
+            held.map((row) => row.hubUid),
+            this.#parts.nowMs(),
+          )
+        : new Set<string>();
+    const tombstones = rows.filter(
+      (row) => row.deletion === 'ORPHAN' || (row.deletion === 'DELETE' && (row.released || released.has(row.hubUid))),
+    );
+    return { upserts, tombstones };
+  }
+}
+
+/** The part that fits one frame, and the revision that this part reaches. */
+function cutToSize(changes: ChangeSet): ChangeSet & { readonly left: readonly TargetRow[] } {
+  let bytes = 0;
+  const end = changes.rows.findIndex((row, index) => {
+    bytes += Buffer.byteLength(JSON.stringify(row.spec)) + 1_024;
+    return index > 0 && bytes > CHUNK_BYTES;
+  });
+  if (end === -1) return { ...changes, left: [] };
+  const [rows, left] = [changes.rows.slice(0, end), changes.rows.slice(end)];
+  const complete = left.every((row) => row.revision === null);
+  const last = rows.reduce((highest, row) => Math.max(highest, row.revision ?? 0), 0);
+  return { rows, left, revision: complete ? changes.revision : last };
+}

@@ -1,0 +1,152 @@
+/**
+ * Reads what an agent is to be told. Each read is one statement, and revisions of one agent commit in their order (see
+ * change-desired.ts), so everything up to the revision returned is in it. An agent sees only its own rows, in SQL.
+ */
+import type { DataSource, EntityManager } from 'typeorm';
+
+import { BREAKER_WINDOW_MS, type BreakerState, type DeleteLimits, releaseTombstones } from './delete-breaker.rules.ts';
+import { TARGET_COLUMNS, type TargetRow } from './desired-target.ts';
+
+/** Changes read at once; more follow in the next Delta. */
+const CHANGES_PER_READ = 200;
+/** Any number: replicas take it while they count deletes. */
+const BREAKER_LOCK = 7_162_201;
+
+export interface ChangeSet {
+  /** Reached when all rows have been processed. */
+  readonly revision: number;
+  readonly rows: readonly TargetRow[];
+}
+
+export class DesiredRepository {
+  readonly #dataSource: DataSource;
+  readonly #limits: DeleteLimits;
+
+  constructor(dataSource: DataSource, limits: DeleteLimits) {
+    this.#dataSource = dataSource;
+    this.#limits = limits;
+  }
+
+  /** Everything after a revision, merged by hubUid, oldest first, and `again`: objects to be sent once more. */
+  async readChanges(agentId: string, afterRevision: number, again: readonly string[]): Promise<ChangeSet> {
+    const rows = (await this.#dataSource.query(
+      `WITH changed AS (
+         SELECT hub_uid, max(revision) AS revision FROM desired_change WHERE agent_id = $1 AND revision > $2
+         GROUP BY hub_uid ORDER BY max(revision) LIMIT $4
+       ), wanted AS (
+         SELECT hub_uid, revision FROM changed
+         UNION ALL SELECT again, NULL FROM unnest($3::uuid[]) AS again WHERE again NOT IN (SELECT hub_uid FROM changed)
+       )
+       SELECT h.revision AS "headRevision", (SELECT count(*) FROM changed) AS "changeCount",
+         (SELECT max(revision) FROM changed) AS "lastRevision", wanted.revision, ${TARGET_COLUMNS}
+       FROM agent_spec_head AS h LEFT JOIN wanted ON true
+       LEFT JOIN resource AS r ON r.hub_uid = wanted.hub_uid AND r.agent_id = $1 AND r.deleted_at IS NULL
+       WHERE h.agent_id = $1 ORDER BY wanted.revision NULLS LAST`,
+      [agentId, afterRevision, again, CHANGES_PER_READ],
+    )) as (TargetRow & { headRevision: number; changeCount: number; lastRevision: number | null })[];
+    const first = rows[0];
+    if (!first) throw new Error(`agent ${agentId} has no spec head`);
+    const complete = first.changeCount < CHANGES_PER_READ;
+    const revision = complete ? Math.max(first.headRevision, afterRevision) : (first.lastRevision ?? afterRevision);
+    return { revision, rows: rows.filter((row) => row.hubUid !== null) };
+  }
+
+  /** Everything, from one REPEATABLE READ transaction (03 rule 9): the last write of it is its revision. */
+  readAll(agentId: string): Promise<ChangeSet> {
+    return this.#dataSource.transaction('REPEATABLE READ', async (tx) => {
+      const heads = (await tx.query('SELECT revision FROM agent_spec_head WHERE agent_id = $1', [agentId])) as {
+        revision: number;
+      }[];
+      const rows = (await tx.query(
+        `SELECT NULL AS revision, ${TARGET_COLUMNS} FROM resource AS r
+         WHERE r.agent_id = $1 AND r.deleted_at IS NULL ORDER BY r.hub_uid`,
+        [agentId],
+      )) as TargetRow[];
+      return { revision: heads[0]?.revision ?? 0, rows };
+    });
+  }
+
+  /** Objects whose current generation is not settled: at Hello all that a retry can mend, the others when they are due. */
+  async findUnsettled(agentId: string): Promise<readonly string[]> {
+    const rows = (await this.#dataSource.query(
+      `SELECT d.hub_uid AS "hubUid" FROM delivery AS d JOIN resource AS r ON r.hub_uid = d.hub_uid
+       WHERE r.agent_id = $1 AND (r.deletion IS NOT NULL OR d.state IN ('PENDING', 'CONFLICT')
+         OR (d.state IN ('REJECTED', 'WAITING') AND (d.retryable IS NOT FALSE OR d.next_attempt_at <= now()))
+         OR (d.state = 'DELETED_LOCALLY' AND d.next_attempt_at <= now()))
+       ORDER BY d.hub_uid`,
+      [agentId],
+    )) as { hubUid: string }[];
+    return rows.map((row) => row.hubUid);
+  }
+
+  /** Agents with a session here that are behind, and objects of theirs whose next attempt is due. */
+  async findDue(replica: string): Promise<ReadonlyMap<string, readonly string[]>> {
+    const rows = (await this.#dataSource.query(
+      `SELECT s.agent_id AS "agentId", NULL AS "hubUid" FROM agent_session AS s JOIN agent_spec_head AS h ON h.agent_id = s.agent_id
+       WHERE s.replica = $1 AND s.state = 'CONNECTED' AND h.revision > h.acked_revision
+       UNION ALL
+       SELECT s.agent_id, d.hub_uid FROM delivery AS d JOIN resource AS r ON r.hub_uid = d.hub_uid
+       JOIN agent_session AS s ON s.agent_id = r.agent_id
+       WHERE s.replica = $1 AND s.state = 'CONNECTED' AND d.next_attempt_at <= now()`,
+      [replica],
+    )) as { agentId: string; hubUid: string | null }[];
+    const due = new Map<string, string[]>();
+    for (const { agentId, hubUid } of rows) {
+      const list = due.get(agentId) ?? [];
+      due.set(agentId, list);
+      if (hubUid) list.push(hubUid);
+    }
+    return due;
+  }
+
+  /** Puts off the next attempt of what is being sent, so that a slow agent is not sent it again and again. */
+  async postpone(hubUids: readonly string[], pauseMs: number): Promise<void> {
+    if (hubUids.length === 0) return;
+    await this.#dataSource.query(
+      `UPDATE delivery SET next_attempt_at = now() + $2 * interval '1 millisecond'
+       WHERE hub_uid = ANY($1::uuid[]) AND next_attempt_at IS NOT NULL`,
+      [hubUids, pauseMs],
+    );
+  }
+
+  /** Lets DELETE tombstones through the breaker; the rest wait. Returns the hubUids that may be sent. */
+  release(agentId: string, hubUids: readonly string[], nowMs: number): Promise<ReadonlySet<string>> {
+    return this.#dataSource.transaction(async (tx) => {
+      await tx.query('SELECT pg_advisory_xact_lock($1)', [BREAKER_LOCK]);
+      const state = await readBreaker(tx, agentId, nowMs);
+      const { allowed, nextAtMs } = releaseTombstones(hubUids.length, state, this.#limits, nowMs);
+      const [go, wait] = [hubUids.slice(0, allowed), hubUids.slice(allowed)];
+      await tx.query(
+        `INSERT INTO tombstone_release (hub_uid, agent_id, released_at)
+         SELECT u, $2, $3 FROM unnest($1::uuid[]) AS u ON CONFLICT DO NOTHING`,
+        [go, agentId, new Date(nowMs)],
+      );
+      if (nextAtMs !== undefined) await holdBack(tx, wait, new Date(nextAtMs), this.#limits);
+      return new Set(go);
+    });
+  }
+}
+
+async function readBreaker(tx: EntityManager, agentId: string, nowMs: number): Promise<BreakerState> {
+  const rows = (await tx.query(
+    'SELECT agent_id AS "agentId", released_at AS at FROM tombstone_release WHERE released_at > $1',
+    [new Date(nowMs - BREAKER_WINDOW_MS)],
+  )) as { agentId: string; at: Date }[];
+  return {
+    agentMs: rows.filter((row) => row.agentId === agentId).map((row) => row.at.getTime()),
+    fleetMs: rows.map((row) => row.at.getTime()),
+  };
+}
+
+async function holdBack(
+  tx: EntityManager,
+  hubUids: readonly string[],
+  until: Date,
+  limits: DeleteLimits,
+): Promise<void> {
+  await tx.query(
+    `UPDATE delivery SET state = 'WAITING', code = 'DELETE_BREAKER', message = $3, retryable = true, next_attempt_at = $2,
+       updated_at = now() WHERE hub_uid = ANY($1::uuid[])`,
+    [hubUids, until, `more than ${limits.perAgent} deletes here or ${limits.fleet} in the fleet within 5 minutes`],
+  );
+}

@@ -1,0 +1,142 @@
+/**
+ * Who may have a session. An Enrol proves that its sender holds the key it brings; a Hello proves it again over this
+ * connection's challenge, this hub's address and the agent's id, so that neither can be used a second time or elsewhere.
+ * Nothing here expires, so that a hub away for weeks locks nobody out; revocation is looked up at every Hello.
+ */
+import type { Clock } from '#domain';
+import {
+  type Enrol,
+  enrolSigningInput,
+  type Hello,
+  helloSigningInput,
+  type HubPayloads,
+  PROTOCOL_VERSION,
+  tokenHash,
+  verifyInput,
+} from '#protocol';
+import type { EnrolmentRepository } from './enrolment.repository.ts';
+import type { AgentRow, SessionRepository } from './session.repository.ts';
+import type { SpecHead } from './resume-mode.rules.ts';
+
+/** How long an agent whose approval is pending waits before it asks again; it is told at once when it stays connected. */
+const ENROL_RETRY_MS = 15_000;
+
+export interface Offer {
+  readonly challenge: string;
+  /** The public address that the signatures cover. */
+  readonly audience: string;
+}
+
+export type HelloAnswer =
+  | { readonly kind: 'ACCEPTED'; readonly sessionNo: number; readonly head: SpecHead; readonly agent: AgentRow }
+  | { readonly kind: 'REFUSED'; readonly refused: HubPayloads['Refused'] }
+  | { readonly kind: 'UPGRADE'; readonly upgrade: HubPayloads['UpgradeRequired'] };
+
+export type EnrolAnswer =
+  | { readonly kind: 'PENDING'; readonly agentId: string; readonly pending: HubPayloads['EnrolPending'] }
+  | { readonly kind: 'ENROLLED'; readonly agentId: string }
+  | { readonly kind: 'REFUSED'; readonly refused: HubPayloads['Refused'] };
+
+const refused = (
+  code: string,
+  message: string,
+  terminal = true,
+): { kind: 'REFUSED'; refused: HubPayloads['Refused'] } => ({
+  kind: 'REFUSED',
+  refused: { code, message, terminal },
+});
+
+export class HandshakeService {
+  readonly #sessions: SessionRepository;
+  readonly #enrolments: EnrolmentRepository;
+  readonly #clock: Clock;
+
+  constructor(sessions: SessionRepository, enrolments: EnrolmentRepository, clock: Clock) {
+    this.#sessions = sessions;
+    this.#enrolments = enrolments;
+    this.#clock = clock;
+  }
+
+  async enrol(offer: Offer, enrol: Enrol): Promise<EnrolAnswer> {
+    const { token, publicKey, fingerprint, signature } = enrol;
+    const proof = enrolSigningInput({ ...offer, tokenHash: tokenHash(token), publicKey, fingerprint });
+    if (!verifyInput(publicKey, proof, signature)) {
+      return refused('SIGNATURE_INVALID', 'the enrolment is not signed with the key it brings');
+    }
+    const result = await this.#enrolments.enrol(enrol, this.#clock.nowMs());
+    switch (result.state) {
+      case 'REFUSED':
+        return refused(result.code, result.message);
+      case 'ACTIVE':
+        return { kind: 'ENROLLED', agentId: result.agentId };
+      case 'PENDING_APPROVAL': {
+        const message = 'the member cluster waits for approval in the hub';
+        return { kind: 'PENDING', agentId: result.agentId, pending: { message, retryAfterMs: ENROL_RETRY_MS } };
+      }
+    }
+  }
+
+  async hello(offer: Offer, hello: Hello): Promise<HelloAnswer> {
+    if (!hello.protocolVersions.includes(PROTOCOL_VERSION)) {
+      const message = `this hub speaks protocol ${PROTOCOL_VERSION}; upgrade the agent, or the hub if it is the older one`;
+      return { kind: 'UPGRADE', upgrade: { supportedProtocolVersions: [PROTOCOL_VERSION], message } };
+    }
+    const agent = isUuid(hello.agentId) ? await this.#sessions.findAgent(hello.agentId) : undefined;
+    if (!agent) return refused('AGENT_REVOKED', 'this hub does not know the agent; enrol it anew');
+    const key = findSigningKey(agent, offer, hello);
+    if (!key) return refused('SIGNATURE_INVALID', 'the Hello is not signed with the enrolled key');
+    const refusal = refuseByState(agent) ?? (await this.#refuseByPlace(agent, hello));
+    if (refusal) return refusal;
+    if (key === 'current' && agent.previousPublicKey) await this.#sessions.forgetPreviousKey(agent.id);
+    const acceptance = await this.#sessions.accept(agent, hello, this.#clock.nowMs());
+    if (acceptance.accepted) return { kind: 'ACCEPTED', ...acceptance, agent };
+    return acceptance.reason === 'CLONED'
+      ? refused('AGENT_QUARANTINED', 'two live instances use one key; look at both clusters')
+      : refused('AGENT_REVOKED', 'this agent was revoked; enrol it anew');
+  }
+
+  /** Key and place belong together: the same key in another cluster is a clone or a theft. */
+  async #refuseByPlace(agent: AgentRow, hello: Hello): Promise<ReturnType<typeof refused> | undefined> {
+    if (agent.fingerprint !== hello.fingerprint) {
+      await this.#sessions.quarantine(
+        agent.id,
+        `fingerprint ${hello.fingerprint} under a known key`,
+        this.#clock.nowMs(),
+      );
+      return refused(
+        'FINGERPRINT_MISMATCH',
+        'this key belongs to another Kubernetes cluster; the agent is quarantined',
+      );
+    }
+    const namespace = hello.scope.kind === 'NAMESPACE' ? hello.scope.namespace : null;
+    if (agent.scopeKind === hello.scope.kind && agent.scopeNamespace === namespace) return undefined;
+    return refused('INVALID_INPUT', 'the agent was enrolled for another scope; enrol this one on its own');
+  }
+}
+
+/** Which of the agent's keys signed: after a rotation whose answer was lost the previous one still may. */
+function findSigningKey(agent: AgentRow, offer: Offer, hello: Hello): 'current' | 'previous' | undefined {
+  const bytes = helloSigningInput(offer.challenge, offer.audience, hello.agentId);
+  const signedBy = (key: Buffer | null): boolean =>
+    key !== null && verifyInput(key.toString('base64url'), bytes, hello.signature);
+  if (signedBy(agent.publicKey)) return 'current';
+  return signedBy(agent.previousPublicKey) ? 'previous' : undefined;
+}
+
+function refuseByState(agent: AgentRow): ReturnType<typeof refused> | undefined {
+  switch (agent.state) {
+    case 'ACTIVE':
+      return undefined;
+    case 'PENDING_TOKEN':
+    case 'PENDING_APPROVAL':
+      return refused('MEMBER_CLUSTER_NOT_APPROVED', 'the member cluster waits for approval in the hub', false);
+    case 'QUARANTINED':
+      return refused('AGENT_QUARANTINED', 'this agent is quarantined; look at its cluster, then approve a replacement');
+    case 'REVOKED':
+      return refused('AGENT_REVOKED', 'this agent was revoked; enrol it anew');
+  }
+}
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+/** Ids come from agents as any text; Postgres refuses a whole statement for one that is no uuid. */
+export const isUuid = (text: string): boolean => UUID.test(text);

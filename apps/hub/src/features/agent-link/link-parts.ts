@@ -1,0 +1,28 @@
+import type { Clock } from '#domain';
+
+import type { Metrics } from '../../platform/telemetry/metrics.ts';
+import type { DeliveryBook } from './delivery-book.ts';
+import type { DesiredRepository } from './desired.repository.ts';
+import type { EnrolmentRepository } from './enrolment.repository.ts';
+import type { EventRepository } from './event.repository.ts';
+import type { HandshakeService } from './handshake.service.ts';
+import type { InventoryRepository } from './inventory.repository.ts';
+import type { SeenRecorder } from './seen-recorder.ts';
+import type { SessionRepository } from './session.repository.ts';
+import type { StatusIngest } from './status-ingest.ts';
+
+/** What every connection of a replica works with. */
+export interface LinkParts {
+  readonly handshake: HandshakeService;
+  readonly enrolments: EnrolmentRepository;
+  readonly sessions: SessionRepository;
+  readonly desired: DesiredRepository;
+  readonly book: DeliveryBook;
+  readonly inventory: InventoryRepository;
+  readonly status: StatusIngest;
+  readonly events: EventRepository;
+  readonly seen: SeenRecorder;
+  readonly metrics: Metrics;
+  readonly clock: Clock;
+}
+export const LINK_PARTS = Symbol('LINK_PARTS');

@@ -1,0 +1,45 @@
+/**
+ * When each agent was last heard. Any frame counts; what was heard is kept in memory and flushed in one multi-row update
+ * per replica per 5 s, since a write for each heartbeat would be the fleet's largest load (03 rule 13).
+ */
+import type { Logger } from 'pino';
+import type { DataSource } from 'typeorm';
+
+const FLUSH_MS = 5_000;
+
+export class SeenRecorder {
+  readonly #dataSource: DataSource;
+  readonly #log: Logger;
+  #heard = new Set<string>();
+  #timer: NodeJS.Timeout | undefined;
+  #flushing: Promise<void> = Promise.resolve();
+
+  constructor(dataSource: DataSource, log: Logger) {
+    this.#dataSource = dataSource;
+    this.#log = log;
+  }
+
+  note(agentId: string): void {
+    this.#heard.add(agentId);
+    this.#timer ??= setTimeout(() => {
+      this.#flushing = this.flush().catch((error: unknown) =>
+        this.#log.warn({ err: error }, 'heartbeats were not written'),
+      );
+    }, FLUSH_MS).unref();
+  }
+
+  /** The database's clock is the only one that judges liveness. */
+  async flush(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const heard = [...this.#heard].sort();
+    this.#heard = new Set();
+    if (heard.length === 0) return;
+    await this.#dataSource.query('UPDATE agent_seen SET seen_at = now() WHERE agent_id = ANY($1::uuid[])', [heard]);
+  }
+
+  async stop(): Promise<void> {
+    await this.#flushing;
+    await this.flush().catch(() => undefined);
+  }
+}

@@ -1,0 +1,143 @@
+/**
+ * Commits the status batches of all sessions of this replica together, at most one commit in 50 ms, and acks after it
+ * (03 rule 12). A commit that fails because of its content is halved until the poisoned batch is alone; that one is set
+ * aside and acked, or its agent would send it for ever. Every other failure is tried again.
+ */
+import type { StatusBatch } from '#protocol';
+import type { Logger } from 'pino';
+
+import type { Metrics } from '../../platform/telemetry/metrics.ts';
+import type { SessionKey } from './delivery-book.ts';
+
+const MERGE_MS = 25;
+const RETRY_MS = 500;
+const MAX_ITEMS_PER_COMMIT = 2_000;
+/** More waiting items than this: agents are told to slow down. */
+const BEHIND_ITEMS = 5_000;
+
+export interface StatusEntry {
+  readonly session: SessionKey;
+  readonly batch: StatusBatch;
+}
+export type StatusResult = 'COMMITTED' | 'FENCED' | 'POISONED';
+
+export interface StatusWriter {
+  /** Commits all or nothing. Returns the agents whose session is not theirs any more: nothing of theirs was written. */
+  commit(entries: readonly StatusEntry[]): Promise<ReadonlySet<string>>;
+}
+
+interface Waiting {
+  readonly entry: StatusEntry;
+  readonly done: (result: StatusResult) => void;
+  readonly failed: (error: unknown) => void;
+}
+
+export class StatusIngest {
+  readonly #writer: StatusWriter;
+  readonly #metrics: Metrics;
+  readonly #log: Logger;
+  #waiting: Waiting[] = [];
+  #waitingItems = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #running: Promise<void> | undefined;
+  #stopped = false;
+
+  constructor(writer: StatusWriter, metrics: Metrics, log: Logger) {
+    this.#writer = writer;
+    this.#metrics = metrics;
+    this.#log = log;
+  }
+
+  get isBehind(): boolean {
+    return this.#waitingItems > BEHIND_ITEMS;
+  }
+
+  /** Resolves after the commit. Rejects only when the replica stops first. */
+  add(entry: StatusEntry): Promise<StatusResult> {
+    return new Promise((done, failed) => {
+      this.#waiting.push({ entry, done, failed });
+      this.#waitingItems += entry.batch.items.length;
+      this.#runSoon(MERGE_MS);
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+    await this.#running;
+    for (const { failed } of this.#waiting.splice(0)) failed(new Error('the replica stops'));
+  }
+
+  #runSoon(delayMs: number): void {
+    if (this.#timer !== undefined || this.#running !== undefined || this.#stopped) return;
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      this.#running = this.#run().then((failed) => {
+        this.#running = undefined;
+        if (this.#waiting.length > 0) this.#runSoon(failed ? RETRY_MS : 0);
+      });
+    }, delayMs);
+  }
+
+  /** True when the database failed: what was taken waits again, in its place. */
+  async #run(): Promise<boolean> {
+    const taken = this.#take();
+    try {
+      const end = this.#metrics.statusCommitSeconds.startTimer();
+      await this.#commit(taken);
+      end();
+      return false;
+    } catch (error) {
+      this.#log.warn({ err: error }, 'status could not be committed; it is tried again');
+      const left = taken.filter((one) => !this.#settled.has(one));
+      this.#waiting.unshift(...left);
+      this.#waitingItems += countItems(left);
+      return true;
+    }
+  }
+
+  readonly #settled = new WeakSet<Waiting>();
+
+  #take(): Waiting[] {
+    let items = 0;
+    const end = this.#waiting.findIndex((one, index) => {
+      items += one.entry.batch.items.length;
+      return index > 0 && items > MAX_ITEMS_PER_COMMIT;
+    });
+    const taken = this.#waiting.splice(0, end === -1 ? this.#waiting.length : end);
+    this.#waitingItems -= countItems(taken);
+    return taken;
+  }
+
+  async #commit(batches: readonly Waiting[]): Promise<void> {
+    try {
+      const fenced = await this.#writer.commit(batches.map((one) => one.entry));
+      for (const one of batches) this.#settle(one, fenced.has(one.entry.session.agentId) ? 'FENCED' : 'COMMITTED');
+    } catch (error) {
+      if (!isAboutContent(error)) throw error;
+      const [only] = batches;
+      if (batches.length === 1 && only) {
+        this.#log.error({ err: error, agentId: only.entry.session.agentId }, 'a status batch cannot be stored');
+        return this.#settle(only, 'POISONED');
+      }
+      const middle = Math.ceil(batches.length / 2);
+      await this.#commit(batches.slice(0, middle));
+      await this.#commit(batches.slice(middle));
+    }
+  }
+
+  #settle(one: Waiting, result: StatusResult): void {
+    this.#settled.add(one);
+    this.#metrics.statusBatches.inc({ result });
+    one.done(result);
+  }
+}
+
+const countItems = (batches: readonly Waiting[]): number =>
+  batches.reduce((sum, one) => sum + one.entry.batch.items.length, 0);
+
+/** SQLSTATE classes of data and constraint errors, and \u0000 in jsonb (22P05): they come again with the same content. */
+function isAboutContent(error: unknown): boolean {
+  const code = (error as { driverError?: { code?: string }; code?: string }).driverError?.code;
+  return code !== undefined && /^(21|22|23)/.test(code);
+}

@@ -1,0 +1,191 @@
+/**
+ * Writes what agents report: status, counts, local objects, and the change log, in one transaction for all batches of a
+ * commit. Order is (session_no, counter), never a clock: a late batch of an older session changes nothing.
+ */
+import type { Clock } from '#domain';
+import { removeFromDigest } from '#protocol';
+import type { DataSource, EntityManager } from 'typeorm';
+
+import { appendChanges } from '../../platform/database/change-log.ts';
+import type { StatusEntry, StatusWriter } from './status-ingest.ts';
+import {
+  findLocallyDeleted,
+  findReturned,
+  type KnownResource,
+  type ManagedItem,
+  namedHubUids,
+  type ReportedItem,
+  rollupKey,
+  sortStatus,
+} from './status.rules.ts';
+import { toLocalRow, toStatusRow, UPSERT_LOCAL, UPSERT_STATUS } from './status-rows.ts';
+
+export class StatusRepository implements StatusWriter {
+  readonly #dataSource: DataSource;
+  readonly #clock: Clock;
+
+  constructor(dataSource: DataSource, clock: Clock) {
+    this.#dataSource = dataSource;
+    this.#clock = clock;
+  }
+
+  commit(entries: readonly StatusEntry[]): Promise<ReadonlySet<string>> {
+    const nowMs = this.#clock.nowMs();
+    return this.#dataSource.transaction(async (tx) => {
+      const current = await findCurrentAgents(tx, entries);
+      const valid = entries.filter(({ session }) => current.has(session.agentId));
+      const { managed, local } = sortStatus(valid, await readKnown(tx, namedHubUids(valid)));
+      await bookLocalDeletions(tx, findLocallyDeleted(managed), nowMs);
+      await askAgain(tx, findReturned(managed));
+      const written = await writeStatus(tx, managed, nowMs);
+      await writeLocal(tx, local, nowMs);
+      await writeHeads(tx, valid);
+      await forgetUnreported(tx, valid);
+      await appendChanges(
+        tx,
+        nowMs,
+        managed
+          .filter(({ known, hash }) => written.has(known.hubUid) && known.statusHash !== hash)
+          .map(({ known }) => ({
+            topic: 'redisCluster',
+            subject: known.hubUid,
+            projectId: known.projectId,
+            kind: 'CHANGED',
+          })),
+      );
+      return new Set(entries.map(({ session }) => session.agentId).filter((agentId) => !current.has(agentId)));
+    });
+  }
+}
+
+async function findCurrentAgents(tx: EntityManager, entries: readonly StatusEntry[]): Promise<ReadonlySet<string>> {
+  const rows = (await tx.query(
+    `SELECT s.agent_id AS "agentId" FROM unnest($1::uuid[], $2::bigint[]) AS mine(agent_id, session_no)
+     JOIN agent_session AS s ON s.agent_id = mine.agent_id AND s.session_no = mine.session_no
+     JOIN agent AS a ON a.id = s.agent_id AND a.state = 'ACTIVE'`,
+    [entries.map(({ session }) => session.agentId), entries.map(({ session }) => session.sessionNo)],
+  )) as { agentId: string }[];
+  return new Set(rows.map((row) => row.agentId));
+}
+
+async function readKnown(tx: EntityManager, hubUids: readonly string[]): Promise<ReadonlyMap<string, KnownResource>> {
+  if (hubUids.length === 0) return new Map();
+  const rows = (await tx.query(
+    `SELECT r.hub_uid AS "hubUid", r.agent_id AS "agentId", r.project_id AS "projectId", r.deletion,
+       d.state AS "deliveryState", s.status_hash AS "statusHash", s.hub_uid IS NOT NULL AS received
+     FROM resource AS r JOIN delivery AS d ON d.hub_uid = r.hub_uid LEFT JOIN resource_status AS s ON s.hub_uid = r.hub_uid
+     WHERE r.hub_uid = ANY($1::uuid[]) AND r.deleted_at IS NULL`,
+    [hubUids],
+  )) as KnownResource[];
+  return new Map(rows.map((row) => [row.hubUid, row]));
+}
+
+/**
+ * The member cluster's own users deleted it: the hub neither recreates nor counts it until somebody says Recreate. Locks
+ * as a mutation takes them: resources, then heads.
+ */
+async function bookLocalDeletions(tx: EntityManager, items: readonly ManagedItem[], nowMs: number): Promise<void> {
+  if (items.length === 0) return;
+  const hubUids = items.map(({ known }) => known.hubUid);
+  await tx.query('SELECT 1 FROM resource WHERE hub_uid = ANY($1::uuid[]) ORDER BY hub_uid FOR NO KEY UPDATE', [
+    hubUids,
+  ]);
+  const heads = (await tx.query(
+    'SELECT agent_id AS "agentId", digest FROM agent_spec_head WHERE agent_id = ANY($1::uuid[]) ORDER BY agent_id FOR UPDATE',
+    [[...new Set(items.map(({ agentId }) => agentId))]],
+  )) as { agentId: string; digest: string }[];
+  const rows = (await tx.query(
+    `SELECT d.hub_uid AS "hubUid", r.agent_id AS "agentId", d.applied_generation AS "hubGeneration", d.applied_hash AS "specHash"
+     FROM delivery AS d JOIN resource AS r ON r.hub_uid = d.hub_uid
+     WHERE d.hub_uid = ANY($1::uuid[]) AND r.deletion IS NULL AND NOT r.create_allowed AND d.applied_hash IS NOT NULL`,
+    [hubUids],
+  )) as { hubUid: string; agentId: string; hubGeneration: number; specHash: string }[];
+  for (const head of heads) {
+    const digest = rows.filter((row) => row.agentId === head.agentId).reduce(removeFromDigest, head.digest);
+    await tx.query('UPDATE agent_spec_head SET digest = $2 WHERE agent_id = $1', [head.agentId, digest]);
+  }
+  await tx.query(
+    `UPDATE delivery SET state = 'DELETED_LOCALLY', code = 'DELETED_LOCALLY', message = 'deleted in the member cluster',
+       retryable = NULL, next_attempt_at = NULL, applied_generation = NULL, applied_hash = NULL, contested = NULL, updated_at = $2
+     WHERE hub_uid = ANY($1::uuid[])`,
+    [rows.map((row) => row.hubUid), new Date(nowMs)],
+  );
+}
+
+/** Somebody brought it back by hand: it is sent once more, and its ack says what it is now. */
+async function askAgain(tx: EntityManager, items: readonly ManagedItem[]): Promise<void> {
+  if (items.length === 0) return;
+  await tx.query(
+    `UPDATE delivery SET next_attempt_at = now() WHERE hub_uid = ANY($1::uuid[]) AND state = 'DELETED_LOCALLY'
+       AND next_attempt_at IS NULL`,
+    [items.map(({ known }) => known.hubUid)],
+  );
+}
+
+/** Returns the hubUids that were not older than what is stored. */
+async function writeStatus(
+  tx: EntityManager,
+  managed: readonly ManagedItem[],
+  nowMs: number,
+): Promise<ReadonlySet<string>> {
+  if (managed.length === 0) return new Set();
+  const rows = (await tx.query(UPSERT_STATUS, [JSON.stringify(managed.map(toStatusRow)), new Date(nowMs)])) as {
+    hubUid: string;
+  }[];
+  const written = new Set(rows.map((row) => row.hubUid));
+  const counted = managed.filter(({ known }) => written.has(known.hubUid));
+  await tx.query(
+    `INSERT INTO rollup_entry AS e (hub_uid, agent_id, project_id, mode, version, phase)
+     SELECT * FROM jsonb_to_recordset($1::jsonb)
+       AS i(hub_uid uuid, agent_id uuid, project_id uuid, mode text, version text, phase text)
+     ON CONFLICT (hub_uid) DO UPDATE SET mode = excluded.mode, version = excluded.version, phase = excluded.phase
+     WHERE (e.mode, e.version, e.phase) IS DISTINCT FROM (excluded.mode, excluded.version, excluded.phase)`,
+    [
+      JSON.stringify(
+        counted.map(({ item, known }) => ({
+          hub_uid: known.hubUid,
+          agent_id: known.agentId,
+          project_id: known.projectId,
+          ...rollupKey(item),
+        })),
+      ),
+    ],
+  );
+  return written;
+}
+
+async function writeLocal(tx: EntityManager, local: readonly ReportedItem[], nowMs: number): Promise<void> {
+  const gone = local.filter(({ item }) => item.gone);
+  const present = local.filter(({ item }) => !item.gone);
+  if (gone.length > 0) {
+    await tx.query(
+      `DELETE FROM local_object AS l USING jsonb_to_recordset($1::jsonb)
+         AS i(agent_id uuid, kind text, namespace text, name text)
+       WHERE (l.agent_id, l.kind, l.namespace, l.name) = (i.agent_id, i.kind, i.namespace, i.name)`,
+      [JSON.stringify(gone.map(toLocalRow))],
+    );
+  }
+  if (present.length > 0) await tx.query(UPSERT_LOCAL, [JSON.stringify(present.map(toLocalRow)), new Date(nowMs)]);
+}
+
+async function writeHeads(tx: EntityManager, entries: readonly StatusEntry[]): Promise<void> {
+  const last = new Map(entries.map(({ session, batch }) => [session.agentId, { ...session, counter: batch.counter }]));
+  const heads = [...last.values()].sort((a, b) => (a.agentId < b.agentId ? -1 : 1));
+  await tx.query(
+    `UPDATE agent_status_head AS h SET session_no = i.session_no, counter = i.counter
+     FROM unnest($1::uuid[], $2::bigint[], $3::bigint[]) AS i(agent_id, session_no, counter)
+     WHERE h.agent_id = i.agent_id AND (h.session_no, h.counter) < (i.session_no, i.counter)`,
+    [heads.map((head) => head.agentId), heads.map((head) => head.sessionNo), heads.map((head) => head.counter)],
+  );
+}
+
+/** A full resend has ended: local objects that it did not name are not there any more. Wanted ones are never judged so. */
+async function forgetUnreported(tx: EntityManager, entries: readonly StatusEntry[]): Promise<void> {
+  for (const { session, batch } of entries) {
+    if (!batch.complete || batch.inventory === 'UNKNOWN') continue;
+    await tx.query('DELETE FROM local_object WHERE agent_id = $1 AND session_no < $2', [
+      session.agentId,
+      session.sessionNo,
+    ]);
+  }
+}

@@ -1,0 +1,131 @@
+/**
+ * Enrolment, approval, revocation. The token is shown once and stored as its hash; what the agent sends with it (key and
+ * fingerprint) binds only when a person approves. Each method works in the caller's transaction.
+ */
+import { asAgentId, asMemberClusterId, type Outcome, refuse, succeed } from '#domain';
+import { EMPTY_DIGEST, tokenHash } from '#protocol';
+import { Inject, Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+
+import { appendChanges } from '../../platform/database/change-log.ts';
+import { signalsOf } from '../../platform/database/signals.ts';
+import { type HubRuntime, RUNTIME } from '../../platform/lifecycle/hub-runtime.ts';
+import { IDS, type IdSource } from '../../platform/lifecycle/time-and-ids.ts';
+import { checkEnrolment, formatInstallCommand, TOKEN_VALID_MS } from './enrolment.rules.ts';
+import * as rows from './enrolment.repository.ts';
+import type {
+  Actor,
+  ApprovedAgent,
+  ApproveAgentInput,
+  EnrolledMemberCluster,
+  EnrolMemberClusterInput,
+  RevokeAgentInput,
+} from './member-clusters.types.ts';
+
+interface Request<I> {
+  readonly input: I;
+  readonly actor: Actor;
+  readonly nowMs: number;
+}
+
+const TOKEN_BYTES = 24;
+
+@Injectable()
+export class MemberClustersService {
+  constructor(
+    @Inject(RUNTIME) private readonly runtime: HubRuntime,
+    @Inject(IDS) private readonly ids: IdSource,
+  ) {}
+
+  async enrolMemberCluster(
+    tx: EntityManager,
+    { input, nowMs }: Request<EnrolMemberClusterInput>,
+  ): Promise<Outcome<EnrolledMemberCluster>> {
+    const { addresses, tls } = this.runtime;
+    const checked = checkEnrolment(input, addresses.agents);
+    if (!checked.ok) return checked;
+    if (await rows.isNameTaken(tx, input.name)) {
+      return refuse('ALREADY_EXISTS', `a member cluster is called ${input.name} already`, ['input', 'name']);
+    }
+    const memberClusterId = asMemberClusterId(this.ids.newId());
+    const agentId = asAgentId(this.ids.newId());
+    const token = `atoll_${this.ids.randomBytes(TOKEN_BYTES).toString('base64url')}`;
+    const tokenExpiresAt = new Date(nowMs + TOKEN_VALID_MS);
+    await rows.insertMemberCluster(tx, { id: memberClusterId, input, nowMs });
+    await rows.insertAgent(tx, { id: agentId, memberClusterId, input, nowMs, emptyDigest: EMPTY_DIGEST });
+    await rows.insertToken(tx, Buffer.from(tokenHash(token), 'hex'), agentId, tokenExpiresAt);
+    await appendChanges(tx, nowMs, [{ topic: 'memberCluster', subject: memberClusterId, kind: 'CHANGED' }]);
+    const hubAddress = input.hubAddress ?? addresses.agents[0] ?? '';
+    const caCertificate = tls.caCertificate;
+    const { scope, namespace } = input;
+    const place = { hubAddress, token, caCertificate, scope, ...(namespace === undefined ? {} : { namespace }) };
+    return succeed({
+      memberClusterId,
+      agentId,
+      token,
+      tokenExpiresAt,
+      installCommand: formatInstallCommand(place),
+      caCertificate,
+    });
+  }
+
+  /** Binds key and fingerprint. A fingerprint that another member cluster has is the same Kubernetes cluster twice. */
+  async approveAgent(tx: EntityManager, { input, nowMs }: Request<ApproveAgentInput>): Promise<Outcome<ApprovedAgent>> {
+    const agent = await rows.lockAgent(tx, input.agentId);
+    if (!agent) return refuse('NOT_FOUND', 'there is no such agent', ['input', 'agentId']);
+    const memberClusterId = input.memberClusterId ?? agent.memberClusterId;
+    const approved = { agentId: asAgentId(agent.id), memberClusterId: asMemberClusterId(memberClusterId) };
+    if (agent.state === 'ACTIVE' && memberClusterId === agent.memberClusterId) return succeed(approved);
+    if (agent.state !== 'PENDING_APPROVAL' || agent.fingerprint === null) {
+      return refuse('INVALID_INPUT', `an agent that is ${agent.state} cannot be approved; it must enrol first`, [
+        'input',
+        'agentId',
+      ]);
+    }
+    const twin = await rows.findByFingerprint(tx, agent.fingerprint);
+    if (agent.scopeKind === 'CLUSTER' && twin !== undefined && twin.id !== memberClusterId) {
+      return refuse('ALREADY_EXISTS', `this Kubernetes cluster is the member cluster ${twin.name} already`, [
+        'input',
+        'agentId',
+      ]);
+    }
+    const joined = await rows.activate(tx, { agent, memberClusterId, nowMs });
+    if (!joined) return refuse('NOT_FOUND', 'there is no such member cluster', ['input', 'memberClusterId']);
+    await appendChanges(tx, nowMs, [{ topic: 'memberCluster', subject: memberClusterId, kind: 'CHANGED' }]);
+    signalsOf(tx.dataSource).sendAfterCommit(tx, 'agent', agent.id);
+    return succeed(approved);
+  }
+
+  /** Its live session ends at once on whichever replica holds it; its key is refused from then on. */
+  async revokeAgent(tx: EntityManager, { input, nowMs }: Request<RevokeAgentInput>): Promise<Outcome<ApprovedAgent>> {
+    const agent = await rows.lockAgent(tx, input.agentId);
+    if (!agent) return refuse('NOT_FOUND', 'there is no such agent', ['input', 'agentId']);
+    await this.#revoke(tx, agent, nowMs);
+    return succeed({ agentId: asAgentId(agent.id), memberClusterId: asMemberClusterId(agent.memberClusterId) });
+  }
+
+  /** Revokes all its agents, then forgets it: its name is free. What it runs goes on running; its objects are orphans. */
+  async forgetMemberCluster(
+    tx: EntityManager,
+    { input, nowMs }: Request<{ readonly memberClusterId: string }>,
+  ): Promise<Outcome<{ readonly memberClusterId: string }>> {
+    const agentIds = await rows.listAgents(tx, input.memberClusterId);
+    if (!(await rows.forget(tx, input.memberClusterId))) {
+      return refuse('NOT_FOUND', 'there is no such member cluster', ['input', 'memberClusterId']);
+    }
+    for (const agentId of agentIds) {
+      const agent = await rows.lockAgent(tx, agentId);
+      if (agent) await this.#revoke(tx, agent, nowMs);
+    }
+    await appendChanges(tx, nowMs, [{ topic: 'memberCluster', subject: input.memberClusterId, kind: 'DELETED' }]);
+    return succeed({ memberClusterId: input.memberClusterId });
+  }
+
+  async #revoke(tx: EntityManager, agent: rows.AgentRow, nowMs: number): Promise<void> {
+    if (agent.state === 'REVOKED') return;
+    await rows.setState(tx, agent.id, 'REVOKED');
+    await appendChanges(tx, nowMs, [{ topic: 'memberCluster', subject: agent.memberClusterId, kind: 'CHANGED' }]);
+    for (const channel of ['session', 'agent'] as const)
+      signalsOf(tx.dataSource).sendAfterCommit(tx, channel, agent.id);
+  }
+}
