@@ -1,1 +1,2 @@
+export * from './plan-redis-cluster.ts';
 export * from './planner-input.ts';

@@ -117,6 +117,7 @@ const restarted = refused('RESTARTED', 'The process is another one than was plan
 const refusePromotion = (facts: ReachableRedis, preconditions: PromotionPreconditions): CommandOutcome | undefined => {
   if (facts.loading) return refused('LOADING', 'The node is still loading its data.');
   if (facts.syncInProgress) return refused('SYNCING', 'The node is receiving data from a primary.');
+  if (facts.linkUp === true) return refused('LINK_UP', 'The node is linked to a primary, which therefore lives.');
   if (preconditions.onlyIfEmpty && facts.keys > 0) return refused('NOT_EMPTY', 'The node holds keys.');
   if (preconditions.onlyIfWaiting && facts.masterHost !== WAITING_PRIMARY_HOST) {
     return refused('NOT_WAITING', 'The node follows a primary, or was told to.');

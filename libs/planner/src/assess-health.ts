@@ -1,0 +1,84 @@
+/** How well the data set stands right now, in the words the conditions are made of. Decides nothing. */
+import { podName } from '#manifests';
+import { answers } from './cluster-view.ts';
+import type { AnsweringPod, ClusterView, DataPod } from './cluster-view.ts';
+import { followsAddressOf } from './find-primary.ts';
+import { REDIS_PORT } from '#domain';
+
+export interface Health {
+  readonly primary: AnsweringPod | undefined;
+  /** Replicas that follow the primary with their link up. */
+  readonly linked: readonly DataPod[];
+  /** A write would be taken: a primary, and with replicas at least one linked (min-replicas-to-write). */
+  readonly takesWrites: boolean;
+  readonly readyPods: number;
+  /** What keeps it from being whole, each as a stable code and a sentence; empty when all is well. */
+  readonly defects: readonly { readonly reason: string; readonly message: string }[];
+}
+
+export const assessHealth = (view: ClusterView, primary: AnsweringPod | undefined): Health => {
+  const linked = primary === undefined ? [] : view.dataPods.filter((pod) => isLinkedTo(pod, primary));
+  const loading = primary?.facts.loading === true;
+  return {
+    primary,
+    linked,
+    takesWrites: primary !== undefined && !loading && (view.spec.size === 1 || linked.length > 0),
+    readyPods: view.dataPods.filter((pod) => pod.ready && !pod.terminating).length,
+    defects: [
+      ...findPrimaryDefects(view, primary),
+      ...findPodDefects(view),
+      ...findLinkDefects(view, linked),
+      ...findSentinelDefects(view, primary),
+    ],
+  };
+};
+
+export const isLinkedTo = (pod: DataPod, primary: AnsweringPod): boolean =>
+  pod.name !== primary.name && answers(pod) && pod.facts.linkUp === true && followsAddressOf(pod, primary);
+
+type Defects = { reason: string; message: string }[];
+
+const findPrimaryDefects = (view: ClusterView, primary: AnsweringPod | undefined): Defects => {
+  if (primary === undefined) return [{ reason: 'NoPrimary', message: `${view.key.name} has no confirmed primary.` }];
+  return primary.facts.loading ? [{ reason: 'Loading', message: `${primary.name} is loading its data.` }] : [];
+};
+
+const findPodDefects = (view: ClusterView): Defects => {
+  const expected = Array.from({ length: view.spec.size }, (_, ordinal) => podName(view.names.redis, ordinal));
+  const notReady = expected.flatMap((name) => {
+    const pod = view.dataPods.find((candidate) => candidate.name === name);
+    if (pod?.ready === true && !pod.terminating) return [];
+    return [pod?.waitingReason === undefined ? name : `${name} (${pod.waitingReason})`];
+  });
+  if (notReady.length === 0) return [];
+  return [{ reason: 'PodsNotReady', message: `Not ready: ${notReady.join(', ')}.` }];
+};
+
+const findLinkDefects = ({ spec }: ClusterView, linked: readonly DataPod[]): Defects => {
+  const missing = spec.size - 1 - linked.length;
+  if (missing <= 0) return [];
+  return [
+    {
+      reason: 'ReplicasNotLinked',
+      message: `${linked.length} of ${spec.size - 1} replicas are linked to the primary.`,
+    },
+  ];
+};
+
+const findSentinelDefects = (view: ClusterView, primary: AnsweringPod | undefined): Defects => {
+  if (view.spec.mode !== 'Sentinel') return [];
+  const agreeing = view.sentinelPods.filter(({ facts }) => {
+    if (!facts.reachable || !facts.monitors || primary === undefined) return false;
+    const peers = facts.otherSentinels === view.spec.sentinel.replicas - 1;
+    const replicas = facts.knownReplicas >= view.spec.size - 1;
+    return facts.primaryHost === primary.ip && facts.primaryPort === REDIS_PORT && facts.quorumOk && peers && replicas;
+  });
+  const { replicas } = view.spec.sentinel;
+  if (agreeing.length >= replicas) return [];
+  return [
+    {
+      reason: 'SentinelsNotAgreed',
+      message: `${agreeing.length} of ${replicas} Sentinels see the primary, each other and all replicas.`,
+    },
+  ];
+};

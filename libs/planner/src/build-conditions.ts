@@ -1,0 +1,103 @@
+/**
+ * The conditions of one pass, from health and findings; every type is always present, so that nobody has to guess what
+ * an absent one means. kstatus reads Ready, Reconciling and Stalled; the rest is for people and alerts.
+ */
+import { CONDITION_TYPES } from '#domain';
+import type { Action, ConditionType, Phase, PlannedStatus } from '#domain';
+import type { Health } from './assess-health.ts';
+import type { ClusterView } from './cluster-view.ts';
+import type { Finding } from './rule.ts';
+
+type PlannedCondition = PlannedStatus['conditions'][number];
+type Draft = Omit<Finding, 'type'>;
+
+export interface ConditionInput {
+  readonly view: ClusterView;
+  readonly health: Health;
+  readonly findings: readonly Finding[];
+  readonly phase: Phase;
+  readonly actions: readonly Action[];
+}
+
+export const buildConditions = (input: ConditionInput): readonly PlannedCondition[] =>
+  CONDITION_TYPES.map((type) => {
+    const found = input.findings.find((finding) => finding.type === type);
+    const { status, reason, message } = found ?? DRAFTS[type](input);
+    return { type, status, reason, message, observedGeneration: input.view.generation };
+  });
+
+const no = (reason: string, message: string): Draft => ({ status: 'False', reason, message });
+const yes = (reason: string, message: string): Draft => ({ status: 'True', reason, message });
+
+const draftReady = ({ health, phase, findings, view }: ConditionInput): Draft => {
+  if (phase === 'Ready') return yes('Ready', `${view.key.name} is as its spec says.`);
+  const cause = findings.find((finding) => BLOCKING.has(finding.type) && finding.status === 'True');
+  const defect = cause ?? health.defects[0];
+  return no(defect?.reason ?? phase, defect?.message ?? `The phase is ${phase}.`);
+};
+const BLOCKING = new Set<ConditionType>(['SpecRejected', 'ActionRequired', 'Reconciling']);
+
+const draftReconciling = ({ health, phase, actions }: ConditionInput): Draft => {
+  const cause = actions[0] ?? health.defects[0];
+  if (phase === 'Ready' || phase === 'ActionRequired' || phase === 'SpecRejected' || cause === undefined) {
+    return no('Settled', 'Nothing is being changed.');
+  }
+  return yes(cause.reason, cause.message);
+};
+
+const draftDegraded = ({ health, phase }: ConditionInput): Draft => {
+  const [defect] = health.defects;
+  if (defect === undefined || phase === 'Creating' || phase === 'Pending' || phase === 'Deleting') {
+    return no('NotDegraded', 'Every part works.');
+  }
+  return yes(defect.reason, health.defects.map(({ message }) => message).join(' '));
+};
+
+const draftReplication = ({ health, view }: ConditionInput): Draft => {
+  if (view.spec.size === 1) return yes('NoReplicas', 'There are no replicas to link.');
+  const wanted = view.spec.size - 1;
+  const message = `${health.linked.length} of ${wanted} replicas are linked to the primary.`;
+  return health.linked.length >= wanted ? yes('AllLinked', message) : no('ReplicasNotLinked', message);
+};
+
+const draftAvailable = ({ health }: ConditionInput): Draft => {
+  if (health.takesWrites) return yes('PrimaryServes', `${health.primary?.name ?? ''} takes writes.`);
+  if (health.primary === undefined) return no('NoPrimary', 'There is no confirmed primary.');
+  if (health.primary.facts.loading) return no('Loading', `${health.primary.name} is loading its data.`);
+  return no(
+    'NoLinkedReplica',
+    `${health.primary.name} takes no writes until a replica is linked (min-replicas-to-write).`,
+  );
+};
+
+const draftNodes = ({ view }: ConditionInput): Draft => {
+  const lost = [...view.dataPods, ...view.sentinelPods].filter((pod) => !pod.nodeReady);
+  if (lost.length === 0) return no('NodesReachable', 'Every node with a pod of this object is Ready.');
+  const list = lost.map((pod) => `${pod.name} on ${pod.node ?? 'unknown'}`).join(', ');
+  return yes(
+    'NodeNotReady',
+    `${list}: the node is not Ready. The pod is not deleted by force; it may still run there.`,
+  );
+};
+
+const DRAFTS: Readonly<Record<ConditionType, (input: ConditionInput) => Draft>> = {
+  Ready: draftReady,
+  Reconciling: draftReconciling,
+  Stalled: ({ findings }) => {
+    const cause = findings.find(({ type, status }) => STALLING.has(type) && status === 'True');
+    return cause === undefined ? no('NotStalled', 'Nothing is stuck.') : yes(cause.reason, cause.message);
+  },
+  Available: draftAvailable,
+  Degraded: draftDegraded,
+  DataAtRisk: () => no('DataSafe', 'Nothing that was seen endangers data.'),
+  ActionRequired: () => no('NothingToDo', 'Nothing is asked of a person.'),
+  ReplicationHealthy: draftReplication,
+  ConfigApplied: () => yes('Applied', 'Every directive is as the spec says.'),
+  CredentialsInSync: ({ view }) =>
+    view.snapshot.credentialsPresent
+      ? yes('InSync', `Passwords are in Secret ${view.names.credentialsSecret}.`)
+      : no('CredentialsMissing', `Secret ${view.names.credentialsSecret} is not there yet.`),
+  NodeUnreachable: draftNodes,
+  SpecRejected: () => no('Accepted', 'The spec is accepted.'),
+};
+const STALLING = new Set<ConditionType>(['ActionRequired', 'SpecRejected']);

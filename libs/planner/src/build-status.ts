@@ -1,0 +1,109 @@
+/**
+ * The status of one pass: only states, no moving numbers (04), so that the same world twice gives the same status.
+ * Addresses and the name of the primary are the last confirmed ones until another is confirmed.
+ */
+import { REDIS_PORT, SENTINEL_PORT } from '#domain';
+import type { Action, Endpoints, Phase, PlannedStatus, PodRole, PodStatus } from '#domain';
+import { assessHealth } from './assess-health.ts';
+import type { Health } from './assess-health.ts';
+import { buildConditions } from './build-conditions.ts';
+import { answers } from './cluster-view.ts';
+import type { AnsweringPod, ClusterView, DataPod } from './cluster-view.ts';
+import { isWaiting } from './find-primary.ts';
+import { presentField } from './present-field.ts';
+import type { Finding } from './rule.ts';
+
+export interface StatusInput {
+  readonly view: ClusterView;
+  readonly primary: AnsweringPod | undefined;
+  readonly findings: readonly Finding[];
+  readonly actions: readonly Action[];
+}
+
+export const buildStatus = ({ view, primary, findings, actions }: StatusInput): PlannedStatus => {
+  const health = assessHealth(view, primary);
+  const phase = choosePhase({ view, primary, findings, actions }, health);
+  return {
+    phase,
+    conditions: buildConditions({ view, health, findings, phase, actions }),
+    readyPods: health.readyPods,
+    size: view.spec.size,
+    ...describePrimary(view, primary, actions),
+    pods: view.dataPods.map((pod) => describeDataPod(pod, primary)),
+    sentinels: view.sentinelPods.map((pod) => describePod(pod, pod.facts.reachable ? 'sentinel' : 'unknown')),
+    endpoints: buildEndpoints(view, primary),
+    dataSetId: view.dataSetId,
+    renderVersion: view.renderVersion,
+  };
+};
+
+const describePrimary = (
+  { record, snapshot }: ClusterView,
+  primary: AnsweringPod | undefined,
+  actions: readonly Action[],
+): Partial<PlannedStatus> => {
+  const last = snapshot.resource.status ?? {};
+  return {
+    ...presentField('currentPrimary', primary?.name ?? last.currentPrimary),
+    ...presentField('targetPrimary', actions.find((action) => action.kind === 'PromotePod')?.pod),
+    ...presentField('primaryTerm', record?.primaryTerm),
+    ...presentField('primaryVersion', record?.primaryVersion),
+    ...presentField('engineVersion', primary?.facts.version ?? last.engineVersion),
+  };
+};
+
+const choosePhase = (input: StatusInput, health: Health): Phase => {
+  if (isAsked(input, 'ActionRequired')) return 'ActionRequired';
+  if (input.view.snapshot.resource.metadata.deletionTimestamp !== undefined) return 'Deleting';
+  if (isAsked(input, 'SpecRejected')) return 'SpecRejected';
+  const settled = health.defects.length === 0 && input.actions.length === 0;
+  return settled ? 'Ready' : chooseUnsettledPhase(input.view, health);
+};
+
+const isAsked = ({ findings }: StatusInput, type: Finding['type']): boolean =>
+  findings.some((finding) => finding.type === type && finding.status === 'True');
+
+/** Until it was Ready once it is being created; afterwards a new generation is an update, and all else a defect. */
+const chooseUnsettledPhase = (view: ClusterView, health: Health): Phase => {
+  const { phase = 'Pending', observedGeneration = view.generation } = view.snapshot.resource.status ?? {};
+  if (phase === 'Pending' || phase === 'Creating') return view.dataPods.length === 0 ? 'Pending' : 'Creating';
+  if (health.primary === undefined) return 'Degraded';
+  const updating = observedGeneration < view.generation || phase === 'Updating' || health.defects.length === 0;
+  return updating ? 'Updating' : 'Degraded';
+};
+
+const describeDataPod = (pod: DataPod, primary: AnsweringPod | undefined): PodStatus => {
+  const base = describePod(pod, roleOf(pod, primary));
+  if (!answers(pod) || pod.facts.role === 'master') return base;
+  return { ...base, link: pod.facts.linkUp === true ? 'up' : 'down' };
+};
+
+const roleOf = (pod: DataPod, primary: AnsweringPod | undefined): PodRole => {
+  if (pod.name === primary?.name) return 'primary';
+  if (!answers(pod) || pod.facts.role === 'master') return 'unknown';
+  return isWaiting(pod) ? 'waiting' : 'replica';
+};
+
+const describePod = (pod: Pick<DataPod, 'name' | 'ready' | 'node' | 'ip'>, role: PodRole): PodStatus => ({
+  name: pod.name,
+  role,
+  ready: pod.ready,
+  ...presentField('node', pod.node),
+  ...presentField('ip', pod.ip),
+});
+
+const buildEndpoints = (view: ClusterView, primary: AnsweringPod | undefined): Endpoints => {
+  const { names, key, spec } = view;
+  const service = (name: string, port: number): string => `${name}.${key.namespace}.svc:${port}`;
+  const last = view.snapshot.resource.status?.endpoints?.primaryAddress;
+  const address = primary?.ip === undefined ? last : `${primary.ip}:${REDIS_PORT}`;
+  return {
+    primary: service(names.primaryService, REDIS_PORT),
+    ...(spec.mode === 'Standalone' ? {} : { replicas: service(names.replicasService, REDIS_PORT) }),
+    ...(spec.mode === 'Sentinel'
+      ? { sentinel: service(names.sentinelService, SENTINEL_PORT), masterName: names.masterName }
+      : {}),
+    connectionSecret: names.connectionSecret,
+    ...presentField('primaryAddress', address),
+  };
+};

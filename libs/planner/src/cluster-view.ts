@@ -1,0 +1,97 @@
+/**
+ * One pass's picture in the terms the rules speak: data pods and Sentinels with their facts, the resolved spec held to
+ * what this release can change in place, the record, and who is primary. Built once; rules only read it.
+ */
+import { dataSetIdOf } from '#domain';
+import type {
+  DataSetId,
+  DataSetRecord,
+  ObjectKey,
+  PodSnapshot,
+  RedisClusterSnapshot,
+  RedisNodeFacts,
+  ResolvedSpec,
+  SentinelFacts,
+} from '#domain';
+import { CURRENT_RENDER_VERSION, nameObjects } from '#manifests';
+import type { ObjectNames } from '#manifests';
+import type { PlannerInput, PlannerPolicy } from './planner-input.ts';
+import { acceptSpec } from './accept-spec.ts';
+import type { SpecRefusal } from './accept-spec.ts';
+
+export type ReachableRedis = Extract<RedisNodeFacts, { reachable: true }>;
+export type ReachableSentinel = Extract<SentinelFacts, { reachable: true }>;
+
+export interface DataPod extends PodSnapshot {
+  readonly facts: RedisNodeFacts;
+}
+export interface SentinelPod extends PodSnapshot {
+  readonly facts: SentinelFacts;
+}
+/** A data pod whose Redis answered. */
+export type AnsweringPod = DataPod & { readonly facts: ReachableRedis };
+
+export interface ClusterView {
+  readonly snapshot: RedisClusterSnapshot;
+  readonly nowMs: number;
+  readonly policy: PlannerPolicy;
+  readonly key: ObjectKey;
+  readonly generation: number;
+  readonly dataSetId: DataSetId;
+  readonly names: ObjectNames;
+  readonly renderVersion: number;
+  /** The spec that is acted on: the user's, except for what `refusals` name. */
+  readonly spec: ResolvedSpec;
+  readonly refusals: readonly SpecRefusal[];
+  /** False when nothing may be rendered from the spec. */
+  readonly specUsable: boolean;
+  /** In the order of their ordinals. */
+  readonly dataPods: readonly DataPod[];
+  readonly sentinelPods: readonly SentinelPod[];
+  /** The ConfigMap's record, or what the status still tells of a lost one. */
+  readonly record: DataSetRecord | undefined;
+}
+
+const UNKNOWN_FACTS = { reachable: false, reason: 'NO_ADDRESS', message: 'The pod was not asked.' } as const;
+
+export const buildClusterView = ({ snapshot, nowMs, policy }: PlannerInput): ClusterView => {
+  const { resource } = snapshot;
+  const dataSetId = dataSetIdOf(resource);
+  const names = nameObjects(resource.metadata.name, dataSetId);
+  const record = snapshot.record ?? recordOfStatus(snapshot, dataSetId);
+  const ordered = [...snapshot.pods].sort((a, b) => a.ordinal - b.ordinal);
+  const pods = ordered.filter((pod) => pod.component === 'redis');
+  const dataPods = pods.map((pod) => ({ ...pod, facts: snapshot.redis[pod.name] ?? UNKNOWN_FACTS }));
+  const renderVersion = record?.renderVersion ?? resource.status?.renderVersion ?? CURRENT_RENDER_VERSION;
+  return {
+    snapshot,
+    nowMs,
+    policy,
+    key: { namespace: resource.metadata.namespace ?? '', name: resource.metadata.name },
+    generation: resource.metadata.generation ?? 0,
+    dataSetId,
+    names,
+    renderVersion,
+    ...acceptSpec({ snapshot, names, record, renderVersion, dataPods }),
+    dataPods,
+    sentinelPods: ordered
+      .filter((pod) => pod.component === 'sentinel')
+      .map((pod) => ({ ...pod, facts: snapshot.sentinels[pod.name] ?? UNKNOWN_FACTS })),
+    record,
+  };
+};
+
+/** A record deleted by hand does not make creation legal again: the status remembers that there was one (04, Never 5). */
+const recordOfStatus = (snapshot: RedisClusterSnapshot, dataSetId: DataSetId): DataSetRecord | undefined => {
+  const status = snapshot.resource.status;
+  if (status?.primaryTerm === undefined) return undefined;
+  return {
+    dataSetId,
+    primaryTerm: status.primaryTerm,
+    renderVersion: status.renderVersion ?? CURRENT_RENDER_VERSION,
+    ...(status.currentPrimary === undefined ? {} : { primaryPod: status.currentPrimary }),
+    ...(status.primaryVersion === undefined ? {} : { primaryVersion: status.primaryVersion }),
+  };
+};
+
+export const answers = (pod: DataPod): pod is AnsweringPod => pod.facts.reachable;

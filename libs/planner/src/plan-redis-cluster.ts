@@ -1,0 +1,58 @@
+/**
+ * Snapshot in, Plan out: asks the rules in their order and collects what they plan. Pure: the same picture, time and
+ * policy always give the same plan. At most one disruptive action a plan (04): whatever a rule adds after the first is
+ * left for the next pass, together with what that rule planned behind it.
+ */
+import type { Action, Plan } from '#domain';
+import { buildStatus } from './build-status.ts';
+import { buildClusterView } from './cluster-view.ts';
+import type { ClusterView } from './cluster-view.ts';
+import { findPrimary } from './find-primary.ts';
+import { keepStatus } from './keep-status.ts';
+import type { PlannerInput } from './planner-input.ts';
+import type { Finding, RuleOutcome } from './rule.ts';
+import { RULES } from './rules.ts';
+
+/** After these gates nothing that was seen may be told, so the last status stays as it is. */
+const BLIND_GATES = new Set(['NotOwner', 'StalePicture', 'DeletionReleased']);
+
+export const planRedisCluster = (input: PlannerInput): Plan => {
+  const view = buildClusterView(input);
+  const primary = findPrimary(view);
+  const actions: Action[] = [];
+  const findings: Finding[] = [];
+  const trail: Plan['trail'][number][] = [];
+  for (const rule of RULES) {
+    const outcome = rule.decide({ view, primary, planned: actions });
+    if (outcome === undefined) continue;
+    actions.push(...withinOneDisruption(actions, outcome));
+    findings.push(...(outcome.findings ?? []));
+    trail.push({ rule: rule.name, reason: outcome.reason, message: outcome.message });
+    if (outcome.halt === true) break;
+  }
+  const blind = trail.some(({ reason }) => BLIND_GATES.has(reason));
+  const status = blind ? keepStatus(view) : buildStatus({ view, primary, findings, actions });
+  return { actions, trail, status, ...chooseRecheck(view, status.phase, actions) };
+};
+
+const withinOneDisruption = (planned: readonly Action[], { actions = [] }: RuleOutcome): readonly Action[] => {
+  let free = !planned.some((action) => action.disruptive);
+  const cut = actions.findIndex((action) => {
+    if (!action.disruptive) return false;
+    if (!free) return true;
+    free = false;
+    return false;
+  });
+  return cut === -1 ? actions : actions.slice(0, cut);
+};
+
+/** Redis changes without telling Kubernetes, so even a settled data set is looked at again. */
+const chooseRecheck = (
+  { policy, snapshot }: ClusterView,
+  phase: Plan['status']['phase'],
+  actions: readonly Action[],
+): Pick<Plan, 'recheckAfterMs'> => {
+  if (!snapshot.ownsNamespace) return { recheckAfterMs: policy.recheckLaterMs };
+  const waiting = phase === 'ActionRequired' || phase === 'SpecRejected' || phase === 'Ready';
+  return { recheckAfterMs: waiting && actions.length === 0 ? policy.recheckLaterMs : policy.recheckSoonMs };
+};

@@ -1,0 +1,37 @@
+/** All rules, in the order in which they are asked. The order is part of the design (04, Order of rules). */
+import type { Rule } from './rule.ts';
+import { addFinalizer } from './rules/add-finalizer.ts';
+import { applyChildren } from './rules/apply-children.ts';
+import { attachReplicas } from './rules/attach-replicas.ts';
+import { checkDataSafety } from './rules/check-data-safety.ts';
+import { correctConfig } from './rules/correct-config.ts';
+import { createDataSet } from './rules/create-data-set.ts';
+import { gateDeletion } from './rules/gate-deletion.ts';
+import { gateNamespaceOwner } from './rules/gate-namespace-owner.ts';
+import { gateRejectedSpec } from './rules/gate-rejected-spec.ts';
+import { gateStalePicture } from './rules/gate-stale-picture.ts';
+import { gateTerminatingDefinition } from './rules/gate-terminating-definition.ts';
+import { labelRoles } from './rules/label-roles.ts';
+import { monitorPrimary } from './rules/monitor-primary.ts';
+import { provideCredentials } from './rules/provide-credentials.ts';
+import { recordPrimary } from './rules/record-primary.ts';
+import { recoverPrimary } from './rules/recover-primary.ts';
+
+export const RULES: readonly Rule[] = [
+  gateNamespaceOwner,
+  gateStalePicture,
+  gateTerminatingDefinition,
+  gateDeletion,
+  gateRejectedSpec,
+  checkDataSafety,
+  addFinalizer,
+  provideCredentials,
+  applyChildren,
+  createDataSet,
+  recoverPrimary,
+  recordPrimary,
+  attachReplicas,
+  monitorPrimary,
+  labelRoles,
+  correctConfig,
+];

@@ -1,0 +1,77 @@
+/**
+ * Every other data pod follows the confirmed primary. A pod that serves nobody (waiting, or linked to nobody) is moved
+ * at once; one that serves, one a pass. Never 1 of 04: an empty primary is not let loose on a pod that holds data,
+ * unless that data is an earlier state of the primary's own history. A second master is touched only when it is empty
+ * and unfollowed.
+ */
+import { answers } from '../cluster-view.ts';
+import type { AnsweringPod, ClusterView } from '../cluster-view.ts';
+import { followsAddressOf, isMaster, isUnlinked, judgeSentinels } from '../find-primary.ts';
+import { isPastOf } from '../lineage.ts';
+import { replicateFrom } from '../make-action.ts';
+import type { Action } from '#domain';
+import type { Finding, Rule } from '../rule.ts';
+
+export const attachReplicas: Rule = {
+  name: 'attach-replicas',
+  decide: ({ view, primary, planned }) => {
+    if (primary === undefined || !takesReplicas(view, primary)) return undefined;
+    const strays = view.dataPods.filter(answers).filter((pod) => isStray(pod, primary));
+    const endangered = strays.filter((pod) => wouldErase(primary, pod));
+    const actions = chooseMoves(
+      strays.filter((pod) => !endangered.includes(pod)),
+      primary,
+      planned,
+    );
+    const findings = explainEndangered(view, primary, endangered);
+    const cause = findings[0] ?? actions[0];
+    if (cause === undefined) return undefined;
+    return { reason: cause.reason, message: cause.message, actions, findings };
+  },
+};
+
+const takesReplicas = (view: ClusterView, primary: AnsweringPod): boolean =>
+  primary.ip !== undefined &&
+  !primary.facts.loading &&
+  !primary.terminating &&
+  !(view.spec.mode === 'Sentinel' && judgeSentinels(view).choiceOpen);
+
+const isStray = (pod: AnsweringPod, primary: AnsweringPod): boolean =>
+  pod.name !== primary.name &&
+  !pod.terminating &&
+  !pod.facts.loading &&
+  !pod.facts.syncInProgress &&
+  !followsAddressOf(pod, primary) &&
+  (!isMaster(pod) || (pod.facts.keys === 0 && pod.facts.connectedReplicas === 0));
+
+const wouldErase = (primary: AnsweringPod, pod: AnsweringPod): boolean =>
+  primary.facts.keys === 0 && pod.facts.keys > 0 && !isPastOf(pod.facts, primary.facts);
+
+/** All that serve nobody, and at most one that does, if nothing else disrupts in this pass. */
+const chooseMoves = (
+  strays: readonly AnsweringPod[],
+  primary: AnsweringPod,
+  planned: readonly Action[],
+): readonly Action[] => {
+  const idle = strays.filter(isUnlinked).map((pod) => replicateFrom(pod, primary, false, 'AttachingReplica'));
+  const serving = strays.filter((pod) => !isUnlinked(pod));
+  const first = planned.some((action) => action.disruptive) ? undefined : serving[0];
+  return first === undefined ? idle : [...idle, replicateFrom(first, primary, true, 'MovingReplica')];
+};
+
+const explainEndangered = (
+  view: ClusterView,
+  primary: AnsweringPod,
+  endangered: readonly AnsweringPod[],
+): readonly Finding[] => {
+  if (endangered.length === 0) return [];
+  const list = endangered.map((pod) => `${pod.name} (${pod.facts.keys} keys)`).join(', ');
+  const reason = 'EmptyPrimaryOverData';
+  const message =
+    `${primary.name} is primary of ${view.key.name} and empty, while ${list} hold data; attaching them would erase it. ` +
+    'If the data is not wanted, delete the volumes of these pods and the pods; else save it first.';
+  return [
+    { type: 'DataAtRisk', status: 'True', reason, message },
+    { type: 'ActionRequired', status: 'True', reason, message },
+  ];
+};

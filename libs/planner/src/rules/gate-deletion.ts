@@ -1,0 +1,78 @@
+/**
+ * A RedisCluster that is being deleted. `deletionPolicy` alone decides what goes: Deny keeps everything and asks;
+ * RetainVolumes deletes what runs and keeps volumes, record and credentials, so that the same data set can be taken up
+ * again; Delete takes those too. The finalizer goes last, when nothing of what had to go is left: an agent killed in
+ * between finds the object still there and goes on. Children are ours only with both the label and the name.
+ */
+import { FINALIZER, LABEL } from '#domain';
+import type { Action, DeletionPolicy, KubeObject } from '#domain';
+import type { ClusterView } from '../cluster-view.ts';
+import { askPerson } from '../rule.ts';
+import type { Rule, RuleOutcome } from '../rule.ts';
+
+export const gateDeletion: Rule = {
+  name: 'gate-deletion',
+  decide: ({ view }) => {
+    const { metadata } = view.snapshot.resource;
+    if (metadata.deletionTimestamp === undefined) return undefined;
+    if (metadata.finalizers?.includes(FINALIZER) !== true) {
+      return { reason: 'DeletionReleased', message: 'Nothing of this object is left to be done.', halt: true };
+    }
+    const policy = view.spec.deletionPolicy;
+    if (policy === 'Deny') {
+      const message =
+        'Deletion is denied by spec.deletionPolicy. Everything runs on; to go on, set it to RetainVolumes or Delete.';
+      return askPerson('DeletionDenied', message, true);
+    }
+    return deleteChildren(view, policy);
+  },
+};
+
+const deleteChildren = (view: ClusterView, policy: Exclude<DeletionPolicy, 'Deny'>): RuleOutcome => {
+  const doomed = view.snapshot.children.filter((child) => isOurs(view, child) && !isKept(view, child, policy));
+  const pods = view.dataPods.length + view.sentinelPods.length;
+  if (doomed.length === 0 && pods === 0) {
+    const message = `Everything that deletionPolicy ${policy} names is gone.`;
+    return {
+      reason: 'ChildrenGone',
+      message,
+      halt: true,
+      actions: [{ kind: 'RemoveFinalizer', reason: 'ChildrenGone', message, disruptive: false }],
+    };
+  }
+  const actions = doomed.filter((child) => child.metadata.deletionTimestamp === undefined).map(deleteChild);
+  const message = `Waiting until ${doomed.length} objects and ${pods} pods are gone (deletionPolicy ${policy}).`;
+  return {
+    reason: 'DeletingChildren',
+    message,
+    halt: true,
+    actions,
+    findings: [{ type: 'Reconciling', status: 'True', reason: 'DeletingChildren', message }],
+  };
+};
+
+const isOurs = (view: ClusterView, child: KubeObject): boolean =>
+  child.metadata.labels?.[LABEL.dataSet] === view.names.hash &&
+  child.metadata.labels[LABEL.instance] === view.key.name &&
+  child.metadata.uid !== undefined;
+
+const isKept = ({ names }: ClusterView, child: KubeObject, policy: DeletionPolicy): boolean => {
+  if (policy === 'Delete') return false;
+  if (child.kind === 'PersistentVolumeClaim') return true;
+  const { name } = child.metadata;
+  return (
+    (child.kind === 'ConfigMap' && name === names.record) ||
+    (child.kind === 'Secret' && name === names.credentialsSecret)
+  );
+};
+
+const deleteChild = (child: KubeObject): Action => ({
+  kind: 'DeleteChild',
+  apiVersion: child.apiVersion,
+  objectKind: child.kind,
+  key: { namespace: child.metadata.namespace ?? '', name: child.metadata.name },
+  uid: child.metadata.uid ?? '',
+  reason: 'DeletingChildren',
+  message: `Deleting ${child.kind} ${child.metadata.name}.`,
+  disruptive: false,
+});

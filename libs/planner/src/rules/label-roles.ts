@@ -1,0 +1,25 @@
+/**
+ * The role labels, by which the role Services select, follow the confirmed primary only; while nobody is confirmed they
+ * stay as they are. The primary's label is taken away before it is given, so that the Service never selects two.
+ */
+import { LABEL } from '#domain';
+import type { Action } from '#domain';
+import type { DataPod } from '../cluster-view.ts';
+import type { Rule } from '../rule.ts';
+
+export const labelRoles: Rule = {
+  name: 'label-roles',
+  decide: ({ view, primary }) => {
+    if (primary === undefined) return undefined;
+    const others = view.dataPods.filter((pod) => pod.name !== primary.name);
+    const actions = [...others.flatMap((pod) => label(pod, 'replica')), ...label(primary, 'primary')];
+    const [first] = actions;
+    return first === undefined ? undefined : { reason: first.reason, message: first.message, actions };
+  },
+};
+
+const label = (pod: DataPod, role: 'primary' | 'replica'): Action[] => {
+  if (pod.labels[LABEL.role] === role) return [];
+  const message = `${pod.name} is labelled as ${role}.`;
+  return [{ kind: 'LabelRole', pod: pod.name, podUid: pod.uid, role, reason: 'RoleMoved', message, disruptive: false }];
+};

@@ -1,0 +1,67 @@
+/**
+ * Passwords are made once, before the first pod, and published for clients. Invariant: they are never made anew under
+ * running pods, which would go on with the old ones and lock everybody out, the agent first. Then a person has to
+ * decide: put the Secret back, or let the pods go.
+ */
+import { CREDENTIAL_USERS, connectionFields } from '#manifests';
+import type { Action } from '#domain';
+import type { ClusterView } from '../cluster-view.ts';
+import { findChild } from '../find-child.ts';
+import { askPerson } from '../rule.ts';
+import type { Rule, RuleOutcome } from '../rule.ts';
+
+export const provideCredentials: Rule = {
+  name: 'provide-credentials',
+  decide: ({ view }) => {
+    const { snapshot, names } = view;
+    if (!snapshot.credentialsPresent) return createCredentials(view);
+    if (findChild(snapshot, 'Secret', names.connectionSecret) !== undefined) return undefined;
+    const reason = 'ConnectionMissing';
+    const message = `Publishing Secret ${names.connectionSecret} for clients.`;
+    return { reason, message, actions: [publish(view, reason, message)] };
+  },
+};
+
+const createCredentials = (view: ClusterView): RuleOutcome => {
+  const { credentialsSecret, hash } = view.names;
+  const running = view.dataPods.filter((pod) => pod.ip !== undefined).map((pod) => pod.name);
+  if (findChild(view.snapshot, 'Secret', credentialsSecret) !== undefined) {
+    const message = `Secret ${credentialsSecret} lacks passwords of some users. Restore it from a copy.`;
+    return credentialsProblem('CredentialsIncomplete', message);
+  }
+  if (running.length > 0) {
+    const message =
+      `Secret ${credentialsSecret} is gone while ${running.join(', ')} still use its passwords. ` +
+      'Restore it, or delete these pods: then new passwords are made.';
+    return credentialsProblem('CredentialsLost', message);
+  }
+  const reason = 'CredentialsMissing';
+  const message = `Making passwords in Secret ${credentialsSecret}.`;
+  const key = { namespace: view.key.namespace, name: credentialsSecret };
+  const users = [...CREDENTIAL_USERS];
+  return {
+    reason,
+    message,
+    actions: [
+      { kind: 'CreateCredentials', key, dataSetHash: hash, users, reason, message, disruptive: false },
+      publish(view, reason, `Publishing Secret ${view.names.connectionSecret} for clients.`),
+    ],
+  };
+};
+
+const credentialsProblem = (reason: string, message: string): RuleOutcome => {
+  const outcome = askPerson(reason, message);
+  return {
+    ...outcome,
+    findings: [...(outcome.findings ?? []), { type: 'CredentialsInSync', status: 'False', reason, message }],
+  };
+};
+
+const publish = (view: ClusterView, reason: string, message: string): Action => ({
+  kind: 'PublishConnection',
+  key: { namespace: view.key.namespace, name: view.names.connectionSecret },
+  fields: connectionFields(view.key, view.names, view.spec),
+  reason,
+  message,
+  disruptive: false,
+});

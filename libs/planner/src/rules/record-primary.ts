@@ -1,0 +1,45 @@
+/**
+ * The record follows the confirmed primary: another pod raises the term, a newer version is remembered so that nothing
+ * older may follow, and a record deleted by hand is written again. Invariant: the term never goes down. Labels and
+ * Sentinels are planned after this rule, so the record is never behind what clients are told.
+ */
+import { compareEngineVersions } from '#domain';
+import type { DataSetRecord } from '#domain';
+import type { AnsweringPod, ClusterView } from '../cluster-view.ts';
+import { writeRecord } from '../make-action.ts';
+import type { Rule, RuleOutcome } from '../rule.ts';
+
+export const recordPrimary: Rule = {
+  name: 'record-primary',
+  decide: ({ view, primary }) => {
+    if (primary === undefined) return undefined;
+    const { record } = view;
+    const primaryVersion = newerVersion(primary, record);
+    if (record === undefined) {
+      const change = { primaryTerm: 1, primaryPod: primary.name, primaryVersion };
+      return write(view, change, 'RecordingPrimary', `${primary.name} is the primary of this data set.`);
+    }
+    if (record.primaryPod !== primary.name) {
+      const change = { primaryTerm: record.primaryTerm + 1, primaryPod: primary.name, primaryVersion };
+      const before = record.primaryPod ?? 'nobody';
+      return write(view, change, 'PrimaryMoved', `${primary.name} is primary now; before it was ${before}.`);
+    }
+    if (view.snapshot.record === undefined) {
+      return write(view, { primaryVersion }, 'RecordMissing', 'Writing the lost record of the data set again.');
+    }
+    if (record.primaryVersion === primaryVersion) return undefined;
+    return write(view, { primaryVersion }, 'PrimaryVersion', `The primary runs ${primaryVersion}.`);
+  },
+};
+
+/** The higher of what a primary has run before and what this one runs. */
+const newerVersion = ({ facts }: AnsweringPod, record: DataSetRecord | undefined): string => {
+  const before = record?.primaryVersion;
+  return before !== undefined && compareEngineVersions(before, facts.version) > 0 ? before : facts.version;
+};
+
+const write = (view: ClusterView, change: Partial<DataSetRecord>, reason: string, message: string): RuleOutcome => ({
+  reason,
+  message,
+  actions: [writeRecord(view, change, reason, message)],
+});

@@ -1,0 +1,146 @@
+/**
+ * Nobody is primary, and there was one. In Sentinel mode this is the Sentinels' business as long as they can: a majority
+ * that answers and knows an address of today. Otherwise the successor is chosen from what every data pod answers, and
+ * promoted only when the old primary is proven not to run (proveDeath), no replica says that its link is up, and the
+ * record has been raised first. Whatever is missing becomes a sentence that says exactly what a person has to bring.
+ */
+import { podName } from '#manifests';
+import { answers } from '../cluster-view.ts';
+import type { AnsweringPod, ClusterView } from '../cluster-view.ts';
+import { chooseSuccessor } from '../choose-successor.ts';
+import { isMaster, isUnlinked, isWaiting, judgeSentinels } from '../find-primary.ts';
+import { promotePod, writeRecord } from '../make-action.ts';
+import { proveDeath } from '../prove-death.ts';
+import { askPerson, waitFor } from '../rule.ts';
+import type { Rule, RuleOutcome } from '../rule.ts';
+import { isUnfinishedCreation } from './create-data-set.ts';
+
+export const recoverPrimary: Rule = {
+  name: 'recover-primary',
+  decide: ({ view, primary }) => {
+    if (primary !== undefined || view.spec.mode === 'Standalone') return undefined;
+    const holdsData = view.dataPods.some((pod) => answers(pod) && pod.facts.keys > 0);
+    if ((view.record === undefined || isUnfinishedCreation(view)) && !holdsData) return undefined;
+    return explainHandsOff(view) ?? recover(view);
+  },
+};
+
+/** Reasons to leave it alone, whatever else is true. */
+const explainHandsOff = (view: ClusterView): RuleOutcome | undefined => {
+  if (view.spec.mode === 'Sentinel' && sentinelsCanDecide(view)) {
+    return waitFor('LeftToSentinel', 'The Sentinels choose the next primary.');
+  }
+  const masters = view.dataPods.filter(isMaster).map((pod) => pod.name);
+  if (masters.length > 0) {
+    const message =
+      `${masters.join(', ')} run as primary, but the recorded one is ${view.record?.primaryPod ?? 'nobody'}. ` +
+      'Clients are not moved. Make the recorded pod a replica of the right one, or delete the wrong pod.';
+    return askPerson('UnrecordedPrimary', message);
+  }
+  const linked = view.dataPods.filter((pod) => answers(pod) && !isUnlinked(pod)).map((pod) => pod.name);
+  if (linked.length === 0) return undefined;
+  const message = `${linked.join(', ')} are linked to a primary that this agent cannot reach; it is alive.`;
+  return waitFor('PrimaryNotReachable', message);
+};
+
+/** A failover runs, or a majority knows an address of today: its own, or that of a replica it could promote. */
+const sentinelsCanDecide = (view: ClusterView): boolean => {
+  const verdict = judgeSentinels(view);
+  if (verdict.failoverInProgress) return true;
+  if (!verdict.majorityMonitors || haveGivenUp(view)) return false;
+  return view.dataPods.some(
+    (pod) => pod.ip !== undefined && (pod.ip === verdict.agreedHost || verdict.knownHosts.has(pod.ip)),
+  );
+};
+
+/** Sentinel takes no replica whose link was down for ten times downAfter; two failover timeouts more are its last try. */
+const haveGivenUp = ({ spec, dataPods }: ClusterView): boolean => {
+  const limitMs = 10 * spec.sentinel.downAfterMs + 2 * spec.sentinel.failoverTimeoutMs;
+  const pods = dataPods.filter(answers);
+  return pods.length > 0 && pods.every((pod) => (pod.facts.linkDownSinceMs ?? 0) > limitMs);
+};
+
+const recover = (view: ClusterView): RuleOutcome => {
+  const silent = findSilent(view);
+  const ready = view.dataPods.filter(answers).filter((pod) => !pod.terminating && !pod.facts.loading);
+  if (silent.length > 0 && !recordedHoldsAll(view, ready)) return explainSilence(view, silent);
+  const successor = chooseSuccessor(view, ready);
+  switch (successor.kind) {
+    case 'chosen':
+      return promote(view, successor.pod, `${successor.pod.name} is promoted: ${successor.because}.`);
+    case 'ambiguous': {
+      const list = successor.pods.map((pod) => `${pod.name} (${pod.facts.keys} keys)`).join(', ');
+      const message = `${list} hold data of different histories, and none is the recorded primary. Decide which is right, and run REPLICAOF NO ONE there.`;
+      return askPerson('AmbiguousHistory', message);
+    }
+    case 'all-empty':
+      return startEmpty(view, ready);
+  }
+};
+
+/** Data pods of the accepted size that do not answer, with what is known of them. */
+const findSilent = (view: ClusterView): readonly { readonly name: string; readonly why: string }[] =>
+  Array.from({ length: view.spec.size }, (_, ordinal) => podName(view.names.redis, ordinal)).flatMap((name) => {
+    const pod = view.dataPods.find((candidate) => candidate.name === name);
+    if (pod === undefined) return [{ name, why: 'does not exist' }];
+    if (pod.terminating) return [{ name, why: 'is being deleted' }];
+    if (!answers(pod)) return [{ name, why: pod.waitingReason ?? explainSilentPod(pod.nodeReady, pod.node) }];
+    return pod.facts.loading ? [{ name, why: 'is loading its data' }] : [];
+  });
+
+const explainSilentPod = (nodeReady: boolean, node: string | undefined): string =>
+  nodeReady ? 'does not answer' : `is on node ${node ?? 'unknown'}, which is not Ready`;
+
+/** The recorded primary waits with what it had on its volume: no replica can hold more, so none has to answer. */
+const recordedHoldsAll = (view: ClusterView, ready: readonly AnsweringPod[]): boolean =>
+  view.spec.persistenceEnabled &&
+  ready.some((pod) => pod.name === view.record?.primaryPod && pod.facts.keys > 0 && isUnlinked(pod));
+
+const explainSilence = (view: ClusterView, silent: readonly { name: string; why: string }[]): RuleOutcome => {
+  const death = proveDeath(view);
+  const others = silent.filter(({ name }) => name !== view.record?.primaryPod);
+  const ready = view.dataPods.filter(answers).filter((pod) => !pod.terminating && !pod.facts.loading);
+  if (others.length === 0 && death.proven) {
+    const successor = chooseSuccessor(view, ready);
+    if (successor.kind === 'chosen') {
+      return promote(view, successor.pod, `${successor.pod.name} is promoted: ${successor.because}.`);
+    }
+  }
+  const list = silent.map(({ name, why }) => `${name} ${why}`).join('; ');
+  const missing = death.proven ? '' : ` ${death.missing}`;
+  const message = `There is no primary, and none is promoted until these pods answer: ${list}.${missing}`;
+  return canReturnAlone(view, silent) ? waitFor('WaitingForPods', message) : askPerson('PodsMissing', message);
+};
+
+/** Pods that Kubernetes is starting come back by themselves; those on a lost node, or that cannot start, do not. */
+const canReturnAlone = (view: ClusterView, silent: readonly { name: string }[]): boolean =>
+  silent.every(({ name }) => {
+    const pod = view.dataPods.find((candidate) => candidate.name === name);
+    return pod === undefined || (pod.nodeReady && pod.waitingReason === undefined);
+  });
+
+const startEmpty = (view: ClusterView, ready: readonly AnsweringPod[]): RuleOutcome => {
+  const chosen = ready[0];
+  if (view.spec.persistenceEnabled || chosen === undefined) {
+    const message =
+      'Every data pod answers and is empty, although the data set is persistent and had a primary. Restore a volume, ' +
+      'or accept the loss: set spec.deletionPolicy to Delete, delete this object and create it again.';
+    return askPerson('AllPodsEmpty', message);
+  }
+  const message = `Every data pod restarted without persistence; what they held is lost, as the spec declares. ${chosen.name} becomes primary.`;
+  return promote(view, chosen, message, 'DataLostAsDeclared');
+};
+
+const promote = (view: ClusterView, pod: AnsweringPod, message: string, reason = 'RecoveringPrimary'): RuleOutcome => {
+  const empty = pod.facts.keys === 0;
+  const raise = pod.name !== view.record?.primaryPod || empty;
+  const change = { primaryTerm: (view.record?.primaryTerm ?? 0) + 1, primaryPod: pod.name };
+  const safely = { onlyIfEmpty: empty, onlyIfWaiting: isWaiting(pod), disruptive: true };
+  const finding = { type: 'Reconciling', status: 'True', reason, message } as const;
+  return {
+    reason,
+    message,
+    findings: [finding],
+    actions: [...(raise ? [writeRecord(view, change, reason, message)] : []), promotePod(pod, safely, reason, message)],
+  };
+};
