@@ -18,7 +18,7 @@ export class AccessResolver {
   }
 
   @Query(() => HubInfo)
-  hub(): Promise<HubInfo> {
+  hub(): HubInfo {
     return this.access.hub();
   }
 }

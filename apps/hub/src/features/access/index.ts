@@ -1,4 +1,7 @@
-/** Public face of access: projects, and whom a token stands for. */
+/** Public face of access: projects, the first administrator, and whom a token stands for. */
+export { AccessModule } from './access.module.ts';
 export { Project } from './access.model.ts';
-export { ProjectLoader } from './project.loader.ts';
+export type { ProjectRow } from './access.repository.ts';
 export { AccessResolver } from './access.resolver.ts';
+export { AccessService, DEFAULT_PROJECT } from './access.service.ts';
+export { ProjectLoader } from './project.loader.ts';

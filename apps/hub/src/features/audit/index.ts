@@ -1,1 +1,5 @@
+/** Public face of audit: every mutation runs through RunMutationService. */
+export { AuditModule } from './audit.module.ts';
+export { AuditRepository } from './audit.repository.ts';
 export { AuditResolver } from './audit.resolver.ts';
+export { RunMutationService, type Answer, type AuditNote, type Mutation } from './run-mutation.service.ts';

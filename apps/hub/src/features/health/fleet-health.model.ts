@@ -3,9 +3,9 @@ import { GraphQLJson } from '../../platform/graphql/index.ts';
 
 /** GraphQL name → key in `fleet_rollup.group_key`. */
 export const FleetDimensions = {
-  PROJECT: 'project',
+  PROJECT: 'projectId',
   REGION: 'region',
-  MEMBER_CLUSTER: 'memberCluster',
+  MEMBER_CLUSTER: 'memberClusterId',
   VERSION: 'version',
   MODE: 'mode',
   PHASE: 'phase',
@@ -21,7 +21,9 @@ export abstract class FleetCounts {
   @Field(() => Int)
   ready!: number;
 
-  @Field(() => Int, { description: 'Reported by a fresh agent, and not ready.' })
+  @Field(() => Int, {
+    description: 'Reported degraded, waiting for a person, or with a refused spec, by an agent that is heard of.',
+  })
   degraded!: number;
 
   @Field(() => Int, { description: 'Nothing recent is known: neither healthy nor zero.' })
@@ -30,7 +32,7 @@ export abstract class FleetCounts {
 
 @ObjectType()
 export class FleetHealthGroup extends FleetCounts {
-  @Field(() => GraphQLJson, { description: 'Value by dimension, for instance {"REGION": "eu"}.' })
+  @Field(() => GraphQLJson, { description: 'Value by dimension, for instance {"REGION": "eu"}; ids are global ids.' })
   key!: Record<string, string | null>;
 }
 

@@ -56,6 +56,10 @@ export async function insertToken(tx: EntityManager, hash: Buffer, agentId: stri
   ]);
 }
 
+export async function dropTokens(tx: EntityManager, agentId: string): Promise<void> {
+  await tx.query('DELETE FROM enrolment_token WHERE agent_id = $1', [agentId]);
+}
+
 export async function lockAgent(tx: EntityManager, agentId: string): Promise<AgentRow | undefined> {
   const rows = (await tx.query(
     `SELECT id, member_cluster_id AS "memberClusterId", scope_kind AS "scopeKind", fingerprint, state

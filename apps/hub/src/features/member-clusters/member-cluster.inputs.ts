@@ -6,7 +6,9 @@ const IDEMPOTENCY_KEY = 'The same key with the same input within 24 hours gives 
 
 @InputType()
 export class EnrolMemberClusterInput {
-  @Field(() => String, { description: 'DNS label; the name of an existing member cluster adds a further agent to it.' })
+  @Field(() => String, {
+    description: 'DNS label. An agent of scope NAMESPACE enrols under a name of its own and is joined at approval.',
+  })
   name!: string;
 
   @Field(() => GraphQLJson, { nullable: true, description: 'Text by name, for instance {"tier": "production"}.' })

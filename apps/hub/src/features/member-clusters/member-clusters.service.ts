@@ -19,6 +19,8 @@ import type {
   ApproveAgentInput,
   EnrolledMemberCluster,
   EnrolMemberClusterInput,
+  IssuedToken,
+  ReissueTokenInput,
   RevokeAgentInput,
 } from './member-clusters.types.ts';
 
@@ -41,32 +43,41 @@ export class MemberClustersService {
     tx: EntityManager,
     { input, nowMs }: Request<EnrolMemberClusterInput>,
   ): Promise<Outcome<EnrolledMemberCluster>> {
-    const { addresses, tls } = this.runtime;
-    const checked = checkEnrolment(input, addresses.agents);
+    const checked = checkEnrolment(input, this.runtime.addresses.agents);
     if (!checked.ok) return checked;
     if (await rows.isNameTaken(tx, input.name)) {
       return refuse('ALREADY_EXISTS', `a member cluster is called ${input.name} already`, ['input', 'name']);
     }
     const memberClusterId = asMemberClusterId(this.ids.newId());
     const agentId = asAgentId(this.ids.newId());
-    const token = `atoll_${this.ids.randomBytes(TOKEN_BYTES).toString('base64url')}`;
-    const tokenExpiresAt = new Date(nowMs + TOKEN_VALID_MS);
     await rows.insertMemberCluster(tx, { id: memberClusterId, input, nowMs });
     await rows.insertAgent(tx, { id: agentId, memberClusterId, input, nowMs, emptyDigest: EMPTY_DIGEST });
-    await rows.insertToken(tx, Buffer.from(tokenHash(token), 'hex'), agentId, tokenExpiresAt);
+    const issued = await this.#issueToken(tx, { input: { ...input, agentId }, nowMs });
     await appendChanges(tx, nowMs, [{ topic: 'memberCluster', subject: memberClusterId, kind: 'CHANGED' }]);
+    return succeed({ memberClusterId, agentId, ...issued });
+  }
+
+  /** A new token in place of one that no agent came with; the old one no longer counts. */
+  async reissueToken(tx: EntityManager, { input, nowMs }: Request<ReissueTokenInput>): Promise<Outcome<IssuedToken>> {
+    const agent = await rows.lockAgent(tx, input.agentId);
+    if (agent?.state !== 'PENDING_TOKEN') return refuse('TOKEN_INVALID', 'an agent came with the token already');
+    await rows.dropTokens(tx, agent.id);
+    return succeed(await this.#issueToken(tx, { input, nowMs }));
+  }
+
+  async #issueToken(
+    tx: EntityManager,
+    { input, nowMs }: Pick<Request<ReissueTokenInput>, 'input' | 'nowMs'>,
+  ): Promise<IssuedToken> {
+    const { addresses, tls } = this.runtime;
+    const token = `atoll_${this.ids.randomBytes(TOKEN_BYTES).toString('base64url')}`;
+    const tokenExpiresAt = new Date(nowMs + TOKEN_VALID_MS);
+    await rows.insertToken(tx, Buffer.from(tokenHash(token), 'hex'), input.agentId, tokenExpiresAt);
     const hubAddress = input.hubAddress ?? addresses.agents[0] ?? '';
     const caCertificate = tls.caCertificate;
     const { scope, namespace } = input;
     const place = { hubAddress, token, caCertificate, scope, ...(namespace === undefined ? {} : { namespace }) };
-    return succeed({
-      memberClusterId,
-      agentId,
-      token,
-      tokenExpiresAt,
-      installCommand: formatInstallCommand(place),
-      caCertificate,
-    });
+    return { token, tokenExpiresAt, installCommand: formatInstallCommand(place), caCertificate, hubAddress };
   }
 
   /** Binds key and fingerprint. A fingerprint that another member cluster has is the same Kubernetes cluster twice. */

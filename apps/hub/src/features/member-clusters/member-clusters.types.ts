@@ -21,9 +21,8 @@ export interface EnrolMemberClusterInput {
   /** One of the hub's public agent addresses; default the first. */
   readonly hubAddress?: string;
 }
-export interface EnrolledMemberCluster {
-  readonly memberClusterId: MemberClusterId;
-  readonly agentId: AgentId;
+/** An enrolment token and what an agent needs beside it. */
+export interface IssuedToken {
   /** Shown once; only its hash is stored. */
   readonly token: string;
   readonly tokenExpiresAt: Date;
@@ -31,7 +30,15 @@ export interface EnrolledMemberCluster {
   readonly installCommand: string;
   /** PEM of the CA that agents verify the hub with. */
   readonly caCertificate: string;
+  /** The hub address in the command. */
+  readonly hubAddress: string;
 }
+export interface EnrolledMemberCluster extends IssuedToken {
+  readonly memberClusterId: MemberClusterId;
+  readonly agentId: AgentId;
+}
+/** reissueToken: for an enrolment whose agent has not come yet. */
+export type ReissueTokenInput = EnrolMemberClusterInput & { readonly agentId: string };
 
 /** approveAgent: binds the key and the fingerprint that the agent sent with its token. */
 export interface ApproveAgentInput {

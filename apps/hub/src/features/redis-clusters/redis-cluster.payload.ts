@@ -19,9 +19,7 @@ export class CreateRedisClusterPayload extends RedisClusterPayload {}
 
 @ObjectType()
 export class UpdateRedisClusterPayload extends RedisClusterPayload {
-  @Field(() => [String], {
-    description: 'Fields that the update changes, or, after GENERATION_CONFLICT, those that others changed.',
-  })
+  @Field(() => [String], { description: 'Fields that the update changes, for instance "spec.size".' })
   changedFields!: string[];
 }
 

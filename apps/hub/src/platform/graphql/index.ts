@@ -2,6 +2,7 @@
 export { ApiError, unauthenticated } from './api-error.ts';
 export { connectionOf, PageInfo, type Connection, type Edge } from './connection.model.ts';
 export { decodeGlobalId, encodeGlobalId, readGlobalId, type NodeType } from './global-id.ts';
+export { GraphqlApiModule } from './graphql.module.ts';
 export { GraphQLJson } from './json.scalar.ts';
 export { NodeRegistry } from './node-registry.ts';
 export { Node } from './node.model.ts';
@@ -9,6 +10,5 @@ export { NodeResolver } from './node.resolver.ts';
 export { orderByKey } from './order-by-key.ts';
 export { buildConnection, encodeCursor, isInteger, isUuid, readPage, type PageRequest } from './page.ts';
 export { Loaders, type RequestContext } from './request-context.ts';
-export { accept, refuse, refuseAll, type Refusal, type Result } from './result.ts';
 export { toUserError } from './user-error.mapper.ts';
 export { ErrorCodes, UserError } from './user-error.model.ts';

@@ -15,7 +15,10 @@ export class UserError {
   @Field(() => ErrorCodes)
   code!: ErrorCode;
 
-  @Field(() => [String], { nullable: true, description: 'Path of the input field, for instance ["spec", "size"].' })
+  @Field(() => [String], {
+    nullable: true,
+    description: 'Path of the input field, for instance ["input", "spec", "size"].',
+  })
   field!: string[] | null;
 
   @Field(() => String)
@@ -26,4 +29,10 @@ export class UserError {
 
   @Field(() => ID, { nullable: true })
   memberClusterId!: string | null;
+
+  @Field(() => [String], {
+    nullable: true,
+    description: 'GENERATION_CONFLICT: what others changed since the expected generation, as far as it is known.',
+  })
+  changedFields!: string[] | null;
 }

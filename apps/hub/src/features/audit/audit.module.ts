@@ -1,0 +1,12 @@
+import { Module } from '@nestjs/common';
+import { AuditRepository } from './audit.repository.ts';
+import { AuditResolver } from './audit.resolver.ts';
+import { AuditService } from './audit.service.ts';
+import { IdempotencyRepository } from './idempotency.repository.ts';
+import { RunMutationService } from './run-mutation.service.ts';
+
+@Module({
+  providers: [AuditRepository, AuditResolver, AuditService, IdempotencyRepository, RunMutationService],
+  exports: [AuditRepository, RunMutationService],
+})
+export class AuditModule {}

@@ -1,0 +1,32 @@
+import { Injectable } from '@nestjs/common';
+import { visibleProjects, type Caller } from '../../platform/auth/index.ts';
+import { buildConnection, encodeGlobalId, isInteger, readPage } from '../../platform/graphql/index.ts';
+import { AuditConnection, type AuditEntry } from './audit.model.ts';
+import { AuditRepository, type AuditRow } from './audit.repository.ts';
+
+@Injectable()
+export class AuditService {
+  constructor(private readonly repository: AuditRepository) {}
+
+  /** Rows of the projects in which the caller is ADMIN; those of no project only for an ADMIN of the fleet. */
+  async list(first: number, after: string | undefined, caller: Caller): Promise<AuditConnection> {
+    const page = readPage(first, after ?? undefined, isInteger);
+    const admin = { ...caller.viewer, bindings: caller.viewer.bindings.filter((binding) => binding.role === 'ADMIN') };
+    const rows = await this.repository.list(page, visibleProjects(admin));
+    return buildConnection(rows, page, { keyOf: (row) => String(row.seq), map: toAuditEntry }) as AuditConnection;
+  }
+}
+
+const toAuditEntry = (row: AuditRow): AuditEntry => ({
+  id: encodeGlobalId('AuditEntry', String(row.seq)),
+  sequence: row.seq,
+  at: row.at,
+  principal: row.principal,
+  action: row.action,
+  target: row.target,
+  before: row.before,
+  after: row.after,
+  result: row.result,
+  code: row.code,
+  requestId: row.request_id,
+});

@@ -1,0 +1,155 @@
+/**
+ * Runs a mutation: one transaction that holds the work, its idempotency key and its audit row, so that none of them is
+ * ever there without the others. A refusal or a dry run rolls the work back and is audited on its own. Deadlocks and
+ * serialisation failures are tried again. Every mutation of the API goes through here; what does not is not audited.
+ */
+import type { Clock, Outcome, UserError } from '#domain';
+import { canonicalJson, sha256Hex } from '#protocol';
+import { Inject, Injectable } from '@nestjs/common';
+import { DataSource, type EntityManager } from 'typeorm';
+import type { Caller } from '../../platform/auth/index.ts';
+import { CLOCK } from '../../platform/lifecycle/time-and-ids.ts';
+import type { AuditResult } from './audit.model.ts';
+import { AuditRepository } from './audit.repository.ts';
+import { type IdempotencyClaim, IdempotencyRepository } from './idempotency.repository.ts';
+import { redactSecrets } from './redact-secrets.rules.ts';
+
+/** What the audit row says; the work fills it in as it learns it, so that refusals are told too. */
+export interface AuditNote {
+  target?: string;
+  projectId?: string;
+  before?: unknown;
+  after?: unknown;
+}
+
+export interface MutationCall {
+  /** Name of the mutation in the schema. */
+  readonly action: string;
+  readonly caller: Caller;
+  readonly input: { readonly idempotencyKey?: string | null; readonly dryRun?: boolean };
+}
+
+export interface Mutation<Done, Shown> extends MutationCall {
+  /** `Done` is plain JSON without secrets: it is kept with the idempotency key, and given to `show` on a repeat. */
+  work(tx: EntityManager, note: AuditNote): Promise<Outcome<Done>>;
+  /** Reads what the answer shows, inside the transaction, so that a dry run shows what would be. */
+  show(tx: EntityManager, done: Done, repeated: boolean): Promise<Shown>;
+}
+
+export interface Answer<Shown> {
+  readonly shown?: Shown;
+  readonly errors: readonly UserError[];
+}
+
+const ATTEMPTS = 3;
+/** serialization_failure, deadlock_detected */
+const TRY_AGAIN = new Set(['40001', '40P01']);
+
+/** Carries an answer out of a transaction that must not commit. */
+class RolledBack extends Error {
+  constructor(readonly answer: Answer<unknown>) {
+    super('rolled back');
+  }
+}
+
+@Injectable()
+export class RunMutationService {
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly audit: AuditRepository,
+    private readonly idempotency: IdempotencyRepository,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  async run<Done, Shown>(mutation: Mutation<Done, Shown>): Promise<Answer<Shown>> {
+    for (let attempt = 1; ; attempt += 1) {
+      const note: AuditNote = {};
+      try {
+        return await this.dataSource.transaction((tx) => this.runInside(tx, mutation, note));
+      } catch (error) {
+        if (error instanceof RolledBack) return this.tellRolledBack(mutation, note, error.answer as Answer<Shown>);
+        if (attempt < ATTEMPTS && TRY_AGAIN.has(String((error as { code?: unknown }).code))) continue;
+        await this.record(mutation, note, 'FAILED', 'INTERNAL').catch(() => undefined);
+        throw error;
+      }
+    }
+  }
+
+  private async runInside<Done, Shown>(
+    tx: EntityManager,
+    mutation: Mutation<Done, Shown>,
+    note: AuditNote,
+  ): Promise<Answer<Shown>> {
+    const claim = this.makeClaim(mutation);
+    const claimed = claim ? await this.idempotency.claim(tx, claim) : { kind: 'FIRST' as const };
+    if (claimed.kind === 'OTHER_REQUEST') {
+      throw new RolledBack({ errors: [{ ...KEY_REUSED, field: ['input', 'idempotencyKey'] }] });
+    }
+    if (claimed.kind === 'REPEAT') {
+      const shown = await mutation.show(tx, claimed.response as Done, true);
+      note.after = { repeated: true };
+      await this.record(mutation, note, 'OK', null, tx);
+      return { shown, errors: [] };
+    }
+    const outcome = await mutation.work(tx, note);
+    if (!outcome.ok) throw new RolledBack({ errors: outcome.errors });
+    const shown = await mutation.show(tx, outcome.value, false);
+    if (mutation.input.dryRun === true) throw new RolledBack({ shown, errors: [] });
+    if (claim) await this.idempotency.remember(tx, claim, outcome.value);
+    await this.record(mutation, note, 'OK', null, tx);
+    return { shown, errors: [] };
+  }
+
+  private async tellRolledBack<Shown>(
+    mutation: MutationCall,
+    note: AuditNote,
+    answer: Answer<Shown>,
+  ): Promise<Answer<Shown>> {
+    const refusal = answer.errors[0];
+    await this.record(mutation, note, refusal ? 'REFUSED' : 'DRY_RUN', refusal?.code ?? null);
+    return answer;
+  }
+
+  private makeClaim(mutation: MutationCall): IdempotencyClaim | undefined {
+    const { idempotencyKey, ...request } = mutation.input;
+    if (typeof idempotencyKey !== 'string' || request.dryRun === true) return undefined;
+    const requestHash = sha256Hex(canonicalJson({ action: mutation.action, request }));
+    return {
+      principal: mutation.caller.viewer.principalId,
+      key: idempotencyKey,
+      requestHash,
+      at: new Date(this.clock.nowMs()),
+    };
+  }
+
+  /** What was refused is not told: nobody has checked yet that it holds no secret. */
+  private record(
+    { action, caller }: MutationCall,
+    note: AuditNote,
+    result: AuditResult,
+    code: string | null,
+    tx?: EntityManager,
+  ): Promise<void> {
+    return this.audit.append(
+      {
+        at: new Date(this.clock.nowMs()),
+        project_id: note.projectId ?? null,
+        principal: caller.viewer.name,
+        action,
+        target: note.target ?? null,
+        before: redactSecrets(note.before),
+        after: result === 'OK' || result === 'DRY_RUN' ? redactSecrets(note.after) : null,
+        result,
+        code,
+        request_id: caller.requestId,
+      },
+      tx,
+    );
+  }
+}
+
+const KEY_REUSED = {
+  code: 'IDEMPOTENCY_KEY_REUSED',
+  message: 'This idempotency key was used for another request within the last 24 hours.',
+  retryable: false,
+} as const;

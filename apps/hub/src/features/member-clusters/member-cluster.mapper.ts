@@ -1,0 +1,48 @@
+import { encodeGlobalId } from '../../platform/graphql/index.ts';
+import type { AgentRow, LocalObjectRow, MemberClusterRow } from './member-cluster.entity.ts';
+import type { Agent, LocalObject, MemberCluster } from './member-cluster.model.ts';
+
+export const toMemberCluster = (row: MemberClusterRow): MemberCluster => ({
+  id: encodeGlobalId('MemberCluster', row.id),
+  name: row.name,
+  labels: row.labels,
+  region: row.region,
+  fingerprint: row.fingerprint,
+  state: row.state,
+  createdAt: row.created_at,
+  memberClusterId: row.id,
+});
+
+export const toAgent = (row: AgentRow, nowMs: number): Agent => ({
+  id: encodeGlobalId('Agent', row.id),
+  scope: row.scope_kind,
+  namespace: row.scope_namespace,
+  state: row.state,
+  version: row.agent_version,
+  fingerprint: row.fingerprint,
+  connected: row.session_state === 'CONNECTED',
+  inventory: row.inventory ?? 'UNKNOWN',
+  appliedRevision: row.acked_revision ?? 0,
+  desiredRevision: row.revision ?? 0,
+  sessionNo: row.session_no ?? 0,
+  freshness: row.verdict ?? 'UNKNOWN',
+  seenAt: row.seen_at,
+  ageSeconds: row.seen_at === null ? null : secondsBetween(row.seen_at, nowMs),
+  memberClusterId: row.member_cluster_id,
+});
+
+export const toLocalObject = (row: LocalObjectRow, nowMs: number): LocalObject => ({
+  kind: row.kind,
+  namespace: row.namespace,
+  name: row.name,
+  kubeUid: row.kube_uid,
+  unclaimed: row.hub_uid_claimed !== null,
+  claimedHubUid: row.hub_uid_claimed,
+  phase: row.item.phase ?? null,
+  mode: row.item.mode ?? null,
+  spec: row.item.liveSpec ?? null,
+  reportedAt: row.received_at,
+  ageSeconds: secondsBetween(row.received_at, nowMs),
+});
+
+const secondsBetween = (from: Date, nowMs: number): number => Math.max(0, nowMs - from.getTime()) / 1000;

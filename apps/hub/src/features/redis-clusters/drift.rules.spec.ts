@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest';
+import { acceptFields, listDrift, type DriftReport } from './drift.rules.ts';
+
+const spec = { mode: 'Sentinel', size: 3, config: { 'maxmemory-policy': 'noeviction' } };
+const report = (more: Partial<DriftReport>): DriftReport => ({
+  spec,
+  foreignFields: null,
+  statusAt: null,
+  contested: null,
+  deliveryAt: null,
+  ...more,
+});
+const field = (path: string, live?: unknown) => ({
+  path,
+  manager: 'kubectl-edit',
+  ...(live === undefined ? {} : { liveValue: JSON.stringify(live) }),
+});
+
+describe('drift', () => {
+  it('names the field, its manager, the live and the wanted value', () => {
+    expect(listDrift(report({ foreignFields: [field('spec.size', 5)] }))).toEqual([
+      { path: 'spec.size', manager: 'kubectl-edit', liveValue: 5, wantedValue: 3 },
+    ]);
+  });
+  it('is none where another manager holds the wanted value', () => {
+    expect(listDrift(report({ foreignFields: [field('spec.size', 3)] }))).toEqual([]);
+  });
+  it('reaches into maps whose keys have dashes', () => {
+    const [drift] = listDrift(report({ foreignFields: [field('spec.config.maxmemory-policy', 'allkeys-lru')] }));
+    expect(drift).toMatchObject({ liveValue: 'allkeys-lru', wantedValue: 'noeviction' });
+  });
+  it('sees a removed field, and one the hub never asked for', () => {
+    const drifts = listDrift(
+      report({ foreignFields: [field('spec.config.maxmemory-policy'), field('spec.suspend', true)] }),
+    );
+    expect(drifts.map((drift) => [drift.liveValue, drift.wantedValue])).toEqual([
+      [undefined, 'noeviction'],
+      [true, undefined],
+    ]);
+  });
+  it('counts contested fields until a newer status says otherwise', () => {
+    const contested = [field('spec.size', 5)];
+    const at = (ms: number): Date => new Date(ms);
+    expect(listDrift(report({ contested, deliveryAt: at(2), statusAt: at(1), foreignFields: [] }))).toHaveLength(1);
+    expect(listDrift(report({ contested, deliveryAt: at(2), statusAt: at(3), foreignFields: [] }))).toHaveLength(0);
+  });
+});
+
+describe('accepting drift', () => {
+  it('writes live values, removes what was removed, and leaves its input alone', () => {
+    const drifts = listDrift(
+      report({
+        foreignFields: [
+          field('spec.size', 5),
+          field('spec.config.maxmemory-policy'),
+          field('spec.storage.size', '1Gi'),
+        ],
+      }),
+    );
+    expect(acceptFields(spec, drifts)).toEqual({ mode: 'Sentinel', size: 5, config: {}, storage: { size: '1Gi' } });
+    expect(spec.size).toBe(3);
+  });
+  it('writes nothing into prototypes', () => {
+    const drifts = listDrift(report({ foreignFields: [field('spec.__proto__.polluted', true)] }));
+    acceptFields(spec, drifts);
+    expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
+  });
+});

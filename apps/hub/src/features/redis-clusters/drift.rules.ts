@@ -1,0 +1,79 @@
+/**
+ * Which fields of a pushed object a person changed. The agent reports every spec field that another field manager owns,
+ * with its live value; here that is compared with the spec the hub stored. A field that another manager holds with the
+ * wanted value is no drift. Without the comparison each `kubectl apply` of the same values would raise an alarm, and
+ * without the report an edit would stay unseen until the next push.
+ */
+import { canonicalJson, type ForeignField } from '#protocol';
+
+export interface Drift {
+  /** As the agent wrote it: `spec.size`, `spec.config.maxmemory-policy`. */
+  readonly path: string;
+  readonly manager: string;
+  /** Undefined: the field was removed. */
+  readonly liveValue: unknown;
+  /** Undefined: the hub wants the default. */
+  readonly wantedValue: unknown;
+}
+
+export interface DriftReport {
+  readonly spec: Readonly<Record<string, unknown>>;
+  /** From status; null: never reported. */
+  readonly foreignFields: readonly ForeignField[] | null;
+  readonly statusAt: Date | null;
+  /** From the delivery: fields left to their owners when the current generation was applied. */
+  readonly contested: readonly ForeignField[] | null;
+  readonly deliveryAt: Date | null;
+}
+
+/** The drifted fields, in the order of their paths. */
+export function listDrift(report: DriftReport): readonly Drift[] {
+  const byPath = new Map<string, ForeignField>();
+  const statusIsNewer = report.statusAt !== null && report.deliveryAt !== null && report.statusAt >= report.deliveryAt;
+  if (!statusIsNewer) for (const field of report.contested ?? []) byPath.set(field.path, field);
+  for (const field of report.foreignFields ?? []) byPath.set(field.path, field);
+  return [...byPath.values()]
+    .map((field) => toDrift(field, report.spec))
+    .filter((drift) => !isSame(drift.liveValue, drift.wantedValue))
+    .sort((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+/** The spec with the live values of these fields. The input is not changed. */
+export function acceptFields(
+  spec: Readonly<Record<string, unknown>>,
+  drifts: readonly Drift[],
+): Record<string, unknown> {
+  const accepted = structuredClone(spec) as Record<string, unknown>;
+  for (const drift of drifts) writeField(accepted, splitPath(drift.path), drift.liveValue);
+  return accepted;
+}
+
+/** `spec.config.maxmemory` → ['config', 'maxmemory']. Names of our spec's fields hold no dots. */
+const splitPath = (path: string): string[] => path.replace(/^\.?spec\./, '').split('.');
+
+function toDrift(field: ForeignField, spec: unknown): Drift {
+  return {
+    path: field.path,
+    manager: field.manager,
+    liveValue: field.liveValue === undefined ? undefined : (JSON.parse(field.liveValue) as unknown),
+    wantedValue: splitPath(field.path).reduce(readField, spec),
+  };
+}
+
+const readField = (value: unknown, name: string): unknown =>
+  typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;
+
+const isSame = (a: unknown, b: unknown): boolean =>
+  a === undefined || b === undefined ? a === b : canonicalJson(a) === canonicalJson(b);
+
+function writeField(target: Record<string, unknown>, path: readonly string[], value: unknown): void {
+  const [name, ...rest] = path;
+  if (name === undefined || name === '__proto__') return;
+  if (rest.length > 0) {
+    const inner = target[name];
+    const next = typeof inner === 'object' && inner !== null ? (inner as Record<string, unknown>) : {};
+    target[name] = next;
+    writeField(next, rest, value);
+  } else if (value === undefined) delete target[name];
+  else target[name] = value;
+}

@@ -1,0 +1,104 @@
+/** Writes of RedisClusters. Each runs in the transaction of its mutation; the desired state of the agent is changed beside it. */
+import type { TombstoneKind } from '#domain';
+import { API_GROUP_VERSION, REDIS_CLUSTER_KIND } from '#domain';
+import { Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+import type { AgentCandidate } from './choose-agent.rules.ts';
+
+export interface NewRedisCluster {
+  readonly hubUid: string;
+  readonly projectId: string;
+  readonly memberClusterId: string;
+  readonly agentId: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly spec: { readonly text: string; readonly hash: string };
+  readonly driftPolicy: string;
+  readonly adopt: boolean;
+  readonly at: Date;
+}
+
+export interface Revision {
+  readonly spec: { readonly text: string; readonly hash: string };
+  readonly driftPolicy: string;
+  /** Fields to take back by force with this generation; undefined: none. */
+  readonly revertFields?: readonly string[];
+  readonly allowCreate?: boolean;
+  readonly at: Date;
+}
+
+export interface Placement {
+  readonly memberClusterName: string;
+  readonly memberClusterState: string;
+  readonly agents: readonly AgentCandidate[];
+}
+
+@Injectable()
+export class RedisClusterWritesRepository {
+  /** The member cluster and its agents, or undefined. */
+  async findPlacement(tx: EntityManager, memberClusterId: string): Promise<Placement | undefined> {
+    const rows: Placement[] = await tx.query(
+      `SELECT m.name AS "memberClusterName", m.state AS "memberClusterState",
+         coalesce((SELECT json_agg(json_build_object('id', a.id, 'scopeKind', a.scope_kind,
+                     'scopeNamespace', a.scope_namespace, 'state', a.state) ORDER BY a.id)
+                   FROM agent a WHERE a.member_cluster_id = m.id), '[]') AS agents
+       FROM member_cluster m WHERE m.id = $1 AND m.state <> 'FORGOTTEN'`,
+      [memberClusterId],
+    );
+    return rows[0];
+  }
+
+  /** False when the name is taken. Locks the agent's spec head first, see RedisClustersRepository.lock. */
+  async insert(tx: EntityManager, made: NewRedisCluster): Promise<boolean> {
+    await tx.query('SELECT 1 FROM agent_spec_head WHERE agent_id = $1 FOR UPDATE', [made.agentId]);
+    const inserted: unknown[] = await tx.query(
+      `INSERT INTO resource (hub_uid, project_id, member_cluster_id, agent_id, api_version, kind, namespace, name,
+         hub_generation, spec, spec_hash, drift_policy, adopt, create_allowed, created_at, updated_at)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 1, $9, $10, $11, $12, true, $13, $13)
+       ON CONFLICT DO NOTHING RETURNING hub_uid`,
+      [
+        made.hubUid,
+        made.projectId,
+        made.memberClusterId,
+        made.agentId,
+        API_GROUP_VERSION,
+        REDIS_CLUSTER_KIND,
+        made.namespace,
+        made.name,
+        made.spec.text,
+        made.spec.hash,
+        made.driftPolicy,
+        made.adopt,
+        made.at,
+      ],
+    );
+    return inserted.length > 0;
+  }
+
+  /** Writes the next generation. */
+  async revise(tx: EntityManager, hubUid: string, revision: Revision): Promise<void> {
+    await tx.query(
+      `UPDATE resource SET hub_generation = hub_generation + 1, spec = $2, spec_hash = $3, drift_policy = $4,
+         revert_fields = $5::jsonb, create_allowed = create_allowed OR $6, updated_at = $7
+       WHERE hub_uid = $1`,
+      [
+        hubUid,
+        revision.spec.text,
+        revision.spec.hash,
+        revision.driftPolicy,
+        revision.revertFields === undefined ? null : JSON.stringify(revision.revertFields),
+        revision.allowCreate ?? false,
+        revision.at,
+      ],
+    );
+  }
+
+  async setDeletion(tx: EntityManager, hubUid: string, deletion: TombstoneKind, at: Date): Promise<void> {
+    await tx.query('UPDATE resource SET deletion = $2, updated_at = $3 WHERE hub_uid = $1', [hubUid, deletion, at]);
+  }
+
+  /** Only where no agent is left who could acknowledge a tombstone. */
+  async remove(tx: EntityManager, hubUid: string): Promise<void> {
+    await tx.query('DELETE FROM resource WHERE hub_uid = $1', [hubUid]);
+  }
+}

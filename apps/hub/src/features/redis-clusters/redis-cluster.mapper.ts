@@ -1,0 +1,67 @@
+import { encodeGlobalId } from '../../platform/graphql/index.ts';
+import { listDrift, type Drift } from './drift.rules.ts';
+import type { RedisClusterRow } from './redis-cluster.entity.ts';
+import type { SyncState } from './redis-cluster.enums.ts';
+import type { Delivery, DriftedField, RedisCluster } from './redis-cluster.model.ts';
+import { decideSync } from './sync-state.rules.ts';
+
+export const readSpec = (row: RedisClusterRow): Record<string, unknown> =>
+  JSON.parse(row.spec) as Record<string, unknown>;
+
+export const driftOf = (row: RedisClusterRow): readonly Drift[] =>
+  listDrift({
+    spec: readSpec(row),
+    foreignFields: row.foreign_fields,
+    statusAt: row.status_received_at,
+    contested: row.contested,
+    deliveryAt: row.delivery_updated_at,
+  });
+
+export const syncOf = (row: RedisClusterRow, drift: readonly Drift[]): SyncState =>
+  decideSync({
+    deletion: row.deletion,
+    deliveryState: row.delivery_state ?? 'PENDING',
+    deliveryIsCurrent: row.delivery_generation === row.hub_generation,
+    gone: row.gone ?? false,
+    createAllowed: row.create_allowed,
+    driftCount: drift.length,
+  });
+
+export function toRedisCluster(row: RedisClusterRow): RedisCluster {
+  return {
+    id: encodeGlobalId('RedisCluster', row.hub_uid),
+    hubUid: row.hub_uid,
+    name: row.name,
+    namespace: row.namespace,
+    generation: row.hub_generation,
+    spec: readSpec(row),
+    driftPolicy: row.drift_policy,
+    delivery: toDelivery(row),
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    deleting: row.deletion !== null,
+    memberClusterId: row.member_cluster_id,
+    projectId: row.project_id,
+  };
+}
+
+function toDelivery(row: RedisClusterRow): Delivery {
+  const drift = driftOf(row);
+  return {
+    state: row.delivery_state ?? 'PENDING',
+    sync: syncOf(row, drift),
+    code: row.delivery_code,
+    message: row.delivery_message,
+    generation: row.delivery_generation ?? row.hub_generation,
+    appliedGeneration: row.applied_generation,
+    attempts: row.delivery_attempts ?? 0,
+    drift: drift.map(toDriftedField),
+  };
+}
+
+const toDriftedField = (drift: Drift): DriftedField => ({
+  path: drift.path,
+  manager: drift.manager,
+  liveValue: drift.liveValue ?? null,
+  wantedValue: drift.wantedValue ?? null,
+});

@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest';
+import type { RedisClusterSpecInput } from './redis-cluster-spec.input.ts';
+import { readSpecInput } from './spec-input.rules.ts';
+
+const input = (more: Partial<RedisClusterSpecInput>): RedisClusterSpecInput => ({
+  engine: { type: 'Redis', version: '8.0', image: null },
+  mode: 'Sentinel',
+  ...more,
+});
+const fields = (more: Partial<RedisClusterSpecInput>) => {
+  const outcome = readSpecInput(input(more));
+  return outcome.ok ? [] : outcome.errors.map((error) => error.field?.join('.'));
+};
+
+describe('the spec made of an input', () => {
+  it('leaves absent and null fields out, at any depth', () => {
+    const outcome = readSpecInput(
+      input({ size: 3, storage: null, resources: { requests: { memory: '256Mi' }, limits: null } }),
+    );
+    expect(outcome).toEqual({
+      ok: true,
+      value: {
+        engine: { type: 'Redis', version: '8.0' },
+        mode: 'Sentinel',
+        size: 3,
+        resources: { requests: { memory: '256Mi' } },
+      },
+    });
+  });
+  it('takes numbers and booleans of config as text, as redis.conf would', () => {
+    const outcome = readSpecInput(input({ config: { timeout: 30, 'maxmemory-policy': 'allkeys-lru' } }));
+    expect(outcome.ok && outcome.value.config).toEqual({ timeout: '30', 'maxmemory-policy': 'allkeys-lru' });
+  });
+  it.each([['text'], [['a']], [{ timeout: { seconds: 3 } }]])('refuses a config of %j', (config) => {
+    expect(fields({ config })).toEqual(['input.spec.config']);
+  });
+  it('points at the field that the domain refuses', () => {
+    expect(fields({ size: 0 })).toEqual(['input.spec.size']);
+  });
+  it('refuses a password in config without repeating it', () => {
+    const outcome = readSpecInput(input({ config: { requirepass: 'canary' } }));
+    expect(outcome.ok).toBe(false);
+    expect(JSON.stringify(outcome)).not.toContain('canary');
+  });
+});

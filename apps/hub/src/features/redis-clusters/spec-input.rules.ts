@@ -1,0 +1,65 @@
+/**
+ * Makes the spec that is stored and sent out of the API's input. Nulls and absent fields are left out, so that defaults
+ * stay the operator's and never freeze into a spec. Values of JSON inputs are checked for shape here; what they mean is
+ * checked by validateSpec of the domain.
+ */
+import { type Outcome, type RedisClusterSpec, type UserError, succeed, validateSpec } from '#domain';
+import type { RedisClusterSpecInput } from './redis-cluster-spec.input.ts';
+
+/** A spec that the operator would take, or every reason why not, with paths into the input. */
+export function readSpecInput(input: RedisClusterSpecInput): Outcome<RedisClusterSpec> {
+  const wrong: UserError[] = [];
+  const readMap = (value: unknown, field: readonly string[]): unknown => {
+    if (value === undefined || value === null) return undefined;
+    const entries = typeof value === 'object' && !Array.isArray(value) ? Object.entries(value) : undefined;
+    if (entries?.every(([, each]) => ['string', 'number', 'boolean'].includes(typeof each)) === true) {
+      return Object.fromEntries(entries.map(([name, each]) => [name, String(each)]));
+    }
+    wrong.push(invalid(`"${field.at(-1) ?? ''}" must be an object of text values.`, field));
+    return undefined;
+  };
+  const readResources = (value: RedisClusterSpecInput['resources'], field: readonly string[]): unknown =>
+    value
+      ? {
+          requests: readMap(value.requests, [...field, 'requests']),
+          limits: readMap(value.limits, [...field, 'limits']),
+        }
+      : undefined;
+  const spec = withoutAbsent({
+    ...input,
+    config: readMap(input.config, ['input', 'spec', 'config']),
+    resources: readResources(input.resources, ['input', 'spec', 'resources']),
+    sentinel: input.sentinel
+      ? {
+          ...input.sentinel,
+          resources: readResources(input.sentinel.resources, ['input', 'spec', 'sentinel', 'resources']),
+        }
+      : undefined,
+  }) as unknown as RedisClusterSpec;
+  return wrong.length > 0 ? { ok: false, errors: wrong } : checkSpec(spec);
+}
+
+/** The domain's own verdict, as user errors. */
+export function checkSpec(spec: RedisClusterSpec): Outcome<RedisClusterSpec> {
+  const problems = validateSpec(spec);
+  if (problems.length === 0) return succeed(spec);
+  return { ok: false, errors: problems.map((problem) => invalid(problem.message, ['input', ...problem.path])) };
+}
+
+const invalid = (message: string, field: readonly string[]): UserError => ({
+  code: 'INVALID_INPUT',
+  message,
+  field,
+  retryable: false,
+});
+
+/** A plain copy without null and undefined, at any depth. */
+function withoutAbsent(value: object): Record<string, unknown> {
+  const present = Object.entries(value).filter(([, inner]) => inner !== null && inner !== undefined);
+  return Object.fromEntries(
+    present.map(([name, inner]) => [
+      name,
+      typeof inner === 'object' && !Array.isArray(inner) ? withoutAbsent(inner as object) : (inner as unknown),
+    ]),
+  );
+}

@@ -1,0 +1,92 @@
+/**
+ * What a client may learn of an error. Errors made for clients pass with their code; those of GraphQL itself about the
+ * request pass as validation failures; everything else is masked, and logged with the request id that the client gets.
+ * Without it driver, file and SQL texts leak: Mercurius hands out any message.
+ */
+import { GraphQLError, type ExecutionResult, type GraphQLFormattedError } from 'graphql';
+import { ApiError, type ApiErrorCode } from './api-error.ts';
+import type { RequestContext } from './request-context.ts';
+
+export interface ErrorLog {
+  error(fields: object, message: string): void;
+}
+interface Formatted {
+  readonly statusCode: number;
+  readonly response: ExecutionResult;
+}
+
+/** HTTP status by code, where no data was computed at all; partial answers are always 200. */
+const STATUS: Readonly<Record<ApiErrorCode, number>> = {
+  UNAUTHENTICATED: 401,
+  FORBIDDEN: 200,
+  BAD_REQUEST: 400,
+  BAD_USER_INPUT: 200,
+  GRAPHQL_VALIDATION_FAILED: 400,
+  QUERY_TOO_DEEP: 400,
+  QUERY_TOO_COSTLY: 400,
+  CSRF_BLOCKED: 403,
+  SUBSCRIPTION_NEEDS_WEBSOCKET: 400,
+  UNAVAILABLE: 503,
+  INTERNAL: 500,
+};
+
+export const makeErrorFormatter =
+  (log: ErrorLog) =>
+  (execution: ExecutionResult, context: Partial<RequestContext>): Formatted => {
+    const requestId = context.requestId ?? 'unknown';
+    const explained = (execution.errors ?? []).flatMap((error) => explainError(error, requestId, log));
+    const first = explained[0]?.code ?? 'INTERNAL';
+    const executed = execution.data !== undefined;
+    return {
+      statusCode: executed ? 200 : STATUS[first],
+      response: { data: execution.data ?? null, errors: explained.map((each) => each.error) as never },
+    };
+  };
+
+interface Explained {
+  readonly code: ApiErrorCode;
+  readonly error: GraphQLFormattedError;
+}
+
+function explainError(error: GraphQLError, requestId: string, log: ErrorLog): Explained[] {
+  const cause = error.originalError as (Error & { errors?: unknown; code?: unknown; statusCode?: unknown }) | undefined;
+  const own = [error, cause].find((each) => each instanceof ApiError);
+  if (own instanceof ApiError) return [show(error, own.code, own.message, requestId)];
+  if (Array.isArray(cause?.errors) && String(cause.code).startsWith('MER_ERR_GQL_VALIDATION')) {
+    return cause.errors.map((each: Error) =>
+      show(each instanceof GraphQLError ? each : error, 'GRAPHQL_VALIDATION_FAILED', each.message, requestId),
+    );
+  }
+  if (isAboutRequest(error, cause)) return [show(error, 'BAD_REQUEST', error.message, requestId)];
+  // A coercion error of a variable has neither a cause nor a path; a resolver's failure has at least one of them.
+  if (!cause && !error.path) return [show(error, 'GRAPHQL_VALIDATION_FAILED', error.message, requestId)];
+  const code = isOutage(cause) ? 'UNAVAILABLE' : 'INTERNAL';
+  log.error({ requestId, path: error.path, err: cause ?? error }, `request failed: ${code}`);
+  const text = code === 'UNAVAILABLE' ? 'The database does not answer; try again soon.' : 'Internal error.';
+  return [show(error, code, `${text} Quote request id ${requestId}.`, requestId)];
+}
+
+function show(error: GraphQLError, code: ApiErrorCode, message: string, requestId: string): Explained {
+  return {
+    code,
+    error: {
+      message,
+      ...(error.locations ? { locations: error.locations } : {}),
+      ...(error.path ? { path: error.path } : {}),
+      extensions: { code, requestId },
+    },
+  };
+}
+
+/** Fastify's and Mercurius' own refusals: wrong JSON, wrong content type, too large, unknown operation. */
+const isAboutRequest = (error: GraphQLError, cause: { code?: unknown; statusCode?: unknown } | undefined): boolean =>
+  error.path === undefined &&
+  typeof cause?.statusCode === 'number' &&
+  cause.statusCode < 500 &&
+  /^(FST_|MER_)/.test(String(cause.code));
+
+/** Postgres away: refused, reset, shutting down, out of connections, or the pool's time-out. */
+const isOutage = (cause: (Error & { code?: unknown }) | undefined): boolean =>
+  cause !== undefined &&
+  (/^(ECONN|ENOTFOUND|ETIMEDOUT|EPIPE|ENOENT|57P0|08|53300)/.test(String(cause.code)) ||
+    /timeout exceeded when trying to connect|Connection terminated/.test(cause.message));

@@ -1,0 +1,92 @@
+/**
+ * How much a query asks for, before anything is read: the depth of its fields, and its cost, which is the number of
+ * fields it could answer with when every page is full. Introspection is not counted. Without these limits one nested
+ * query of a few hundred bytes could ask for millions of rows.
+ */
+import { ApiError } from './api-error.ts';
+import {
+  Kind,
+  type DocumentNode,
+  type FieldNode,
+  type FragmentDefinitionNode,
+  type OperationDefinitionNode,
+  type SelectionSetNode,
+} from 'graphql';
+import { DEFAULT_PAGE_SIZE } from './page.ts';
+
+export const MAX_DEPTH = 12;
+export const MAX_COST = 20_000;
+
+type Variables = Readonly<Record<string, unknown>>;
+interface Measure {
+  readonly depth: number;
+  readonly cost: number;
+}
+
+/** Depth and cost of one operation of a document that passed validation (so fragments exist and do not recurse). */
+export function measureOperation(
+  document: DocumentNode,
+  operation: OperationDefinitionNode,
+  variables: Variables,
+): Measure {
+  const fragments = new Map<string, FragmentDefinitionNode>();
+  for (const definition of document.definitions) {
+    if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments.set(definition.name.value, definition);
+  }
+  return measureSelections(operation.selectionSet, { fragments, variables });
+}
+
+/** Throws ApiError QUERY_TOO_DEEP or QUERY_TOO_COSTLY. */
+export function refuseOversized({ depth, cost }: Measure): void {
+  if (depth > MAX_DEPTH)
+    throw new ApiError('QUERY_TOO_DEEP', `The query is ${depth} fields deep; at most ${MAX_DEPTH}.`);
+  if (cost > MAX_COST) {
+    const hint = 'Ask for fewer fields or smaller pages.';
+    throw new ApiError('QUERY_TOO_COSTLY', `The query could answer ${cost} fields; at most ${MAX_COST}. ${hint}`);
+  }
+}
+
+interface Scope {
+  readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
+  readonly variables: Variables;
+}
+
+function measureSelections(set: SelectionSetNode, scope: Scope): Measure {
+  let depth = 0;
+  let cost = 0;
+  for (const selection of set.selections) {
+    const part = measureSelection(selection, scope);
+    depth = Math.max(depth, part.depth);
+    cost += part.cost;
+  }
+  return { depth, cost };
+}
+
+function measureSelection(selection: SelectionSetNode['selections'][number], scope: Scope): Measure {
+  if (selection.kind === Kind.FRAGMENT_SPREAD) {
+    const fragment = scope.fragments.get(selection.name.value);
+    return fragment ? measureSelections(fragment.selectionSet, scope) : { depth: 0, cost: 0 };
+  }
+  if (selection.kind === Kind.INLINE_FRAGMENT) return measureSelections(selection.selectionSet, scope);
+  if (selection.name.value.startsWith('__')) return { depth: 0, cost: 0 };
+  const inner = selection.selectionSet ? measureSelections(selection.selectionSet, scope) : { depth: 0, cost: 0 };
+  return { depth: inner.depth + 1, cost: 1 + inner.cost * countItems(selection, scope.variables) };
+}
+
+/** How many items a field may answer with: its `first`, the number of its `ids`, the default page of a connection, or 1. */
+function countItems(field: FieldNode, variables: Variables): number {
+  for (const argument of field.arguments ?? []) {
+    const value = argument.value;
+    const given = value.kind === Kind.VARIABLE ? variables[value.name.value] : undefined;
+    if (argument.name.value === 'first') {
+      const first = value.kind === Kind.INT ? Number(value.value) : given;
+      return typeof first === 'number' && first > 0 ? first : DEFAULT_PAGE_SIZE;
+    }
+    if (argument.name.value === 'ids') {
+      if (value.kind === Kind.LIST) return value.values.length;
+      return Array.isArray(given) ? given.length : 1;
+    }
+  }
+  const selected = field.selectionSet?.selections.map((each) => (each.kind === Kind.FIELD ? each.name.value : ''));
+  return selected?.some((name) => name === 'edges' || name === 'nodes') ? DEFAULT_PAGE_SIZE : 1;
+}

@@ -1,0 +1,51 @@
+import { buildSchema, parse } from 'graphql';
+import { describe, expect, it } from 'vitest';
+import { Loaders, type RequestContext } from './request-context.ts';
+import { RequestGuard } from './request-guard.ts';
+
+const schema = buildSchema('type Query { secret: String } type Subscription { tick: Int }');
+const anonymous: RequestContext = { requestId: 'r', loaders: new Loaders({ keep: true }) };
+const known: RequestContext = {
+  ...anonymous,
+  caller: { requestId: 'r', viewer: { principalId: 'p', name: 'ana', kind: 'USER', bindings: [] } },
+};
+const code = (action: () => void): unknown => {
+  try {
+    action();
+    return 'passed';
+  } catch (error) {
+    return (error as { code?: unknown }).code;
+  }
+};
+
+describe('who gets past the guard', () => {
+  const open = new RequestGuard({ openIntrospection: true });
+  const closed = new RequestGuard({ openIntrospection: false });
+  const execute = (guard: RequestGuard, query: string, context: RequestContext) =>
+    code(() => guard.beforeExecution(schema, parse(query), context));
+
+  it('nobody without a token in production, before anything is parsed', () => {
+    expect(code(() => closed.beforeParsing(schema, '{ secret }', anonymous))).toBe('UNAUTHENTICATED');
+    expect(code(() => closed.beforeParsing(schema, '{ secret }', known))).toBe('passed');
+  });
+  it('introspection alone without a token where GraphiQL is served', () => {
+    expect(execute(open, '{ __schema { types { name } } }', anonymous)).toBe('passed');
+    expect(execute(open, '{ __typename secret }', anonymous)).toBe('UNAUTHENTICATED');
+    expect(execute(open, '{ ...F } fragment F on Query { secret }', anonymous)).toBe('UNAUTHENTICATED');
+  });
+  it('says outage, not "wrong token", when nobody could look', () => {
+    expect(code(() => open.beforeParsing(schema, '', { ...anonymous, failure: new Error('down') }))).toBe(
+      'UNAVAILABLE',
+    );
+  });
+  it('no subscription by POST', () => {
+    expect(execute(open, 'subscription { tick }', known)).toBe('SUBSCRIPTION_NEEDS_WEBSOCKET');
+  });
+  it('subscriptions only with a token and only valid ones', () => {
+    const subscribe = (query: string, context: RequestContext) =>
+      code(() => open.beforeSubscription(schema, parse(query), context));
+    expect(subscribe('subscription { tick }', anonymous)).toBe('UNAUTHENTICATED');
+    expect(subscribe('subscription { tock }', known)).toBe('GRAPHQL_VALIDATION_FAILED');
+    expect(subscribe('subscription { tick }', known)).toBe('passed');
+  });
+});

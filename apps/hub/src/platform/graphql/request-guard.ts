@@ -1,0 +1,69 @@
+/**
+ * What stops a GraphQL request before any resolver runs: no valid token, a subscription sent by POST (which would be
+ * executed as a query), and queries beyond the limits. Nobody gets past here without a caller, so resolvers may rely on
+ * one; only introspection is open without a token, and only where GraphiQL is served.
+ */
+import {
+  getOperationAST,
+  Kind,
+  validate,
+  type DocumentNode,
+  type GraphQLSchema,
+  type OperationDefinitionNode,
+} from 'graphql';
+import { ApiError, unauthenticated } from './api-error.ts';
+import { measureOperation, refuseOversized } from './query-limits.rules.ts';
+import type { RequestContext } from './request-context.ts';
+
+/** What Mercurius adds to our context on HTTP requests. */
+type HttpContext = RequestContext & { readonly reply?: { readonly request?: { readonly body?: unknown } } };
+
+export class RequestGuard {
+  private readonly openIntrospection: boolean;
+
+  constructor(options: { readonly openIntrospection: boolean }) {
+    this.openIntrospection = options.openIntrospection;
+  }
+
+  /** Before the text is parsed: in production nobody without a token learns even a field's name from an error. */
+  readonly beforeParsing = (_schema: GraphQLSchema, _source: string, context: RequestContext): void => {
+    if (context.failure !== undefined)
+      throw new ApiError('UNAVAILABLE', 'The database does not answer; try again soon.');
+    if (!context.caller && !this.openIntrospection) throw unauthenticated();
+  };
+
+  readonly beforeExecution = (
+    _schema: GraphQLSchema,
+    document: DocumentNode,
+    context: HttpContext,
+    variables?: Readonly<Record<string, unknown>>,
+  ): void => {
+    const operation = getOperationAST(document, readOperationName(context.reply?.request?.body));
+    if (!operation) return;
+    if (!context.caller && !isIntrospection(operation)) throw unauthenticated();
+    if (operation.operation === 'subscription') {
+      throw new ApiError('SUBSCRIPTION_NEEDS_WEBSOCKET', 'Send subscriptions over a WebSocket (graphql-transport-ws).');
+    }
+    refuseOversized(measureOperation(document, operation, variables ?? {}));
+  };
+
+  /** Subscriptions come unvalidated from Mercurius. */
+  readonly beforeSubscription = (schema: GraphQLSchema, document: DocumentNode, context: RequestContext): void => {
+    if (!context.caller) throw unauthenticated();
+    const [error] = validate(schema, document);
+    if (error) throw new ApiError('GRAPHQL_VALIDATION_FAILED', error.message);
+    for (const definition of document.definitions) {
+      if (definition.kind === Kind.OPERATION_DEFINITION) refuseOversized(measureOperation(document, definition, {}));
+    }
+  };
+}
+
+function readOperationName(body: unknown): string | undefined {
+  const name =
+    typeof body === 'object' && body !== null ? (body as { operationName?: unknown }).operationName : undefined;
+  return typeof name === 'string' && name !== '' ? name : undefined;
+}
+
+const isIntrospection = (operation: OperationDefinitionNode): boolean =>
+  operation.operation === 'query' &&
+  operation.selectionSet.selections.every((each) => each.kind === Kind.FIELD && each.name.value.startsWith('__'));
