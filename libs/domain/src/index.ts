@@ -1,4 +1,5 @@
 export * from './clock.ts';
+export * from './data-set-id.ts';
 export * from './engine-catalogue.ts';
 export * from './error-codes.ts';
 export * from './fleet.ts';
