@@ -73,7 +73,7 @@ export class ControlLoop {
     const startedAtMs = performance.now();
     const outcome = await reconcile(parseKey(key), this.#settings.parts, this.#backoff.failuresOf(key));
     this.#settings.onPass(outcome, performance.now() - startedAtMs);
-    if (outcome.plan === undefined) this.#forget(key);
+    if (outcome.seen === 'GONE') this.#forget(key);
     else if (outcome.result.failure === undefined) this.#settle(key, outcome);
     else this.#queue.addAfter(key, this.#backoff.nextDelayMs(key));
   }
@@ -84,7 +84,8 @@ export class ControlLoop {
   }
 
   #settle(key: string, outcome: PassOutcome): void {
-    const acting = outcome.result.done.length > 0 ? (this.#acting.get(key) ?? 0) + 1 : 0;
+    const acted = outcome.seen === 'UNCLAIMED' || outcome.result.done.length > 0;
+    const acting = acted ? (this.#acting.get(key) ?? 0) + 1 : 0;
     this.#forget(key);
     if (acting > 0) this.#acting.set(key, acting);
     const slowdown = BUSY_GROWTH ** Math.min(Math.max(0, acting - BUSY_PASSES), 30);

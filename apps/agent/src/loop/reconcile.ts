@@ -23,6 +23,8 @@ interface PassToReport {
 
 export interface PassOutcome {
   readonly key: ObjectKey;
+  /** UNCLAIMED: the namespace was nobody's, so nothing was planned yet. */
+  readonly seen: 'GONE' | 'UNCLAIMED' | 'PLANNED';
   readonly plan?: Plan;
   readonly result: PlanResult;
 }
@@ -37,14 +39,17 @@ export const reconcile = async (
   failuresBefore: number,
 ): Promise<PassOutcome> => {
   const snapshot = await parts.observe(key);
-  if (snapshot === undefined) return { key, result: { done: [] } };
-  if (snapshot.scopeOwner === undefined) await parts.claimNamespace(key.namespace);
+  if (snapshot === undefined) return { key, seen: 'GONE', result: { done: [] } };
+  if (snapshot.scopeOwner === undefined) {
+    await parts.claimNamespace(key.namespace);
+    return { key, seen: 'UNCLAIMED', result: { done: [] } };
+  }
   const plan = parts.plan(snapshot);
   const result = await parts.execute(plan, snapshot);
   await parts.report({ snapshot, plan, result, failuresBefore });
-  return { key, plan, result };
+  return { key, seen: 'PLANNED', plan, result };
 };
 
 /** When to look again, in ms; undefined: when something changes, or at the next resync. */
-export const nextLookMs = ({ plan, result }: PassOutcome): number | undefined =>
-  result.done.length > 0 ? LOOK_AGAIN_SOON_MS : plan?.recheckAfterMs;
+export const nextLookMs = ({ seen, plan, result }: PassOutcome): number | undefined =>
+  seen === 'UNCLAIMED' || result.done.length > 0 ? LOOK_AGAIN_SOON_MS : plan?.recheckAfterMs;

@@ -25,9 +25,11 @@ describe('chooseEvents', () => {
     expect(chooseEvents({ phase: 'Ready' }, { phase: 'Ready' }, { done: [] })).toEqual([]);
   });
 
-  it('tells actions that people want to know, once for equal sentences, and not the housekeeping', () => {
+  it('tells actions that people want to know, one event for a reason, and not the housekeeping', () => {
     const events = chooseEvents({ phase: 'Ready' }, { phase: 'Ready' }, { done: [evict, evict, label] });
-    expect(events).toEqual([{ severity: 'Warning', reason: 'RestartForConfig', message: 'Pod cache-1 restarts.' }]);
+    expect(events).toEqual([
+      { severity: 'Warning', reason: 'RestartForConfig', message: 'Pod cache-1 restarts. And 1 more.' },
+    ]);
   });
 
   it('tells a change of phase with the sentence of the Ready condition, as a warning when it is bad', () => {

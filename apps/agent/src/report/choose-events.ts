@@ -3,6 +3,7 @@
  * of phase, one for a failure. A settled pass gives none. Events are for people; nothing is decided from them.
  */
 import type { ActionKind, PlanResult, RedisClusterStatus } from '#domain';
+import { groupByReason } from './flight-recorder.ts';
 
 export interface EventToTell {
   readonly severity: 'Normal' | 'Warning';
@@ -32,28 +33,21 @@ const ofPhase = (before: RedisClusterStatus | undefined, after: RedisClusterStat
   ];
 };
 
-/** Events of one pass, in the order to tell them; equal ones (same reason and sentence) are merged. */
+/** Events of one pass, in the order to tell them; consecutive actions of one reason are one event. */
 export const chooseEvents = (
   before: RedisClusterStatus | undefined,
   after: RedisClusterStatus,
   result: PlanResult,
 ): EventToTell[] => {
-  const events: EventToTell[] = result.done
-    .filter((action) => !QUIET.has(action.kind))
-    .map((action) => ({
-      severity: action.disruptive ? 'Warning' : 'Normal',
-      reason: action.reason,
-      message: action.message,
-    }));
+  const loud = result.done.filter((action) => !QUIET.has(action.kind));
+  const events: EventToTell[] = groupByReason(loud).map(({ reason, message, actions }) => ({
+    severity: actions.some((action) => action.disruptive) ? 'Warning' : 'Normal',
+    reason,
+    message: actions.length === 1 ? message : `${message} And ${actions.length - 1} more.`,
+  }));
   if (result.failure !== undefined) {
     events.push({ severity: 'Warning', reason: result.failure.reason, message: result.failure.message });
   }
   events.push(...ofPhase(before, after));
-  const seen = new Set<string>();
-  return events.filter((event) => {
-    const text = `${event.severity} ${event.reason} ${event.message}`;
-    if (seen.has(text)) return false;
-    seen.add(text);
-    return true;
-  });
+  return events;
 };

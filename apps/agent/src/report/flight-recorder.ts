@@ -34,9 +34,16 @@ const TARGET: TargetOf = {
 export const describeAction = (action: Action): string =>
   `${action.kind} ${(TARGET[action.kind] as (action: Action) => string)(action)}`.trimEnd();
 
+export interface ActionGroup {
+  readonly reason: string;
+  /** Of the first. */
+  readonly message: string;
+  readonly actions: Action[];
+}
+
 /** Consecutive actions of one reason are one decision: a creation is one entry, not one for each child. */
-const groupByReason = (actions: readonly Action[]): { reason: string; message: string; actions: Action[] }[] => {
-  const groups: { reason: string; message: string; actions: Action[] }[] = [];
+export const groupByReason = (actions: readonly Action[]): ActionGroup[] => {
+  const groups: ActionGroup[] = [];
   for (const action of actions) {
     const last = groups.at(-1);
     if (last?.reason === action.reason) last.actions.push(action);
