@@ -63,10 +63,12 @@ const choosePhase = (input: StatusInput, health: Health): Phase => {
 const isAsked = ({ findings }: StatusInput, type: Finding['type']): boolean =>
   findings.some((finding) => finding.type === type && finding.status === 'True');
 
+const NEW_PHASES: readonly Phase[] = ['Pending', 'Creating'];
+
 /** Until it was Ready once it is being created; afterwards a new generation is an update, and all else a defect. */
 const chooseUnsettledPhase = (view: ClusterView, health: Health): Phase => {
   const { phase = 'Pending', observedGeneration = view.generation } = view.snapshot.resource.status ?? {};
-  if (phase === 'Pending' || phase === 'Creating') return view.dataPods.length === 0 ? 'Pending' : 'Creating';
+  if (NEW_PHASES.includes(phase)) return view.dataPods.length === 0 ? 'Pending' : 'Creating';
   if (health.primary === undefined) return 'Degraded';
   const updating = observedGeneration < view.generation || phase === 'Updating' || health.defects.length === 0;
   return updating ? 'Updating' : 'Degraded';
