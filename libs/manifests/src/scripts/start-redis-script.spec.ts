@@ -1,0 +1,462 @@
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { asDataSetId, WAITING_PRIMARY_HOST, type KubeObject, type RedisClusterSpec } from '#domain';
+import { nameObjects } from '../names.ts';
+import { CURRENT_RENDER_VERSION, renderChildren } from '../render-children.ts';
+import { resolveSpec } from '../resolve-spec.ts';
+
+/**
+ * The real scripts, run by the machine's sh, with a redis-cli that answers from files and a redis-server that only ends.
+ * Paths are moved into a temporary folder by replacing them in the scripts' text.
+ */
+const dataSetId = asDataSetId('0192-guard');
+const names = nameObjects('cache', dataSetId);
+const ME = '10.0.0.10';
+const PASSWORDS = { atoll: 'canaryA1', replication: 'canaryB2', sentinel: 'canaryC3', app: 'canaryD4' };
+const PLACES = { '/etc/atoll': 'etc', '/run/atoll': 'run', '/data': 'data' };
+
+const FAKE_CLI = `#!/bin/sh
+printf '%s\\n' "$*" >> "$FAKE/arguments"
+env >> "$FAKE/arguments"
+cat > "$FAKE/stdin"
+if [ -f "$FAKE/asked.$2" ] && [ -f "$FAKE/then.$2" ]; then exec cat "$FAKE/then.$2"; fi
+: > "$FAKE/asked.$2"
+exec cat "$FAKE/answer.$2"
+`;
+
+/** A clock that moves a second each time it is read. */
+const FAKE_DATE = `#!/bin/sh
+echo >> "$FAKE/seconds"
+wc -l < "$FAKE/seconds"
+`;
+
+const EMPTY_RDB = Buffer.concat([
+  Buffer.from('REDIS0010'),
+  Buffer.from([0xfa, 0x09]),
+  Buffer.from('redis-ver'),
+  Buffer.from([0x06]),
+  Buffer.from('7.0.15'),
+  Buffer.from([0xff, 1, 2, 3, 4, 5, 6, 7, 8]),
+]);
+const RDB_WITH_KEY = Buffer.concat([
+  Buffer.from('REDIS0010'),
+  Buffer.from([0xfe, 0x00, 0xfb, 0x01, 0x00, 0x00, 0x01]),
+  Buffer.from('a'),
+  Buffer.from([0x01]),
+  Buffer.from('1'),
+  Buffer.from([0xff, 1, 2, 3, 4, 5, 6, 7, 8]),
+]);
+
+const AOF = 'appendonlydir/appendonly.aof';
+const aofFiles = (base: Buffer, increment: string): Record<string, string | Buffer> => ({
+  [`${AOF}.manifest`]: 'file appendonly.aof.1.base.rdb seq 1 type b\nfile appendonly.aof.1.incr.aof seq 1 type i\n',
+  [`${AOF}.1.base.rdb`]: base,
+  [`${AOF}.1.incr.aof`]: increment,
+});
+const WITH_DATA = aofFiles(EMPTY_RDB, '*3\r\n$3\r\nSET\r\n');
+const UNTOUCHED = aofFiles(EMPTY_RDB, '');
+
+const sentinelSays = (ip: string, flags = 'master') =>
+  ['OK', 'name', names.masterName, 'ip', ip, 'port', '6379', 'runid', 'x', 'flags', flags, ''].join('\n');
+const NO_MASTER = 'OK\nERR No such master with that name\n\n';
+const master = (ip: string) => `OK\nmaster\n100\nid=3 addr=10.0.0.10:5 laddr=${ip}:6379 fd=8 name= user=sentinel\n`;
+const slaveOf = (ip: string, own = '10.0.0.99') =>
+  `OK\nslave\n${ip}\n6379\nconnected\n100\nid=3 addr=10.0.0.10:5 laddr=${own}:6379 fd=8\n`;
+const sentinel = (ordinal: number) => `${names.sentinel}-${ordinal}.${names.podsService}`;
+const peer = (ordinal: number) => `${names.redis}-${ordinal}.${names.podsService}`;
+const allSentinels = (answer: string) => ({ [sentinel(0)]: answer, [sentinel(1)]: answer, [sentinel(2)]: answer });
+
+const spec = (mode: RedisClusterSpec['mode'], enabled = true): RedisClusterSpec => ({
+  engine: { type: 'Redis', version: '8.0' },
+  mode,
+  persistence: { enabled },
+  ...(mode === 'Sentinel' ? { sentinel: { downAfter: '1s' } } : {}),
+});
+
+interface Scene {
+  readonly spec: RedisClusterSpec;
+  readonly disk?: Readonly<Record<string, string | Buffer>>;
+  /** Answer per host. A host that is not named does not answer. */
+  readonly answers?: Readonly<Record<string, string>>;
+  /** Answer per host from the second question on. */
+  readonly later?: Readonly<Record<string, string>>;
+  readonly without?: keyof typeof PASSWORDS;
+  /** Further files of the Secret. */
+  readonly secrets?: Readonly<Record<string, string>>;
+  /** What /run/atoll holds of an earlier start. */
+  readonly state?: Readonly<Record<string, string>>;
+}
+
+const folders: string[] = [];
+afterEach(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
+});
+
+const dataOf = (objects: readonly KubeObject[], name: string): Record<string, string> =>
+  objects.find(({ kind, metadata }) => kind === 'ConfigMap' && metadata.name === name)?.['data'] as Record<
+    string,
+    string
+  >;
+
+const writeFiles = (folder: string, files: Readonly<Record<string, string | Buffer>>): void => {
+  for (const [name, content] of Object.entries(files)) {
+    mkdirSync(join(folder, name, '..'), { recursive: true });
+    writeFileSync(join(folder, name), content);
+  }
+};
+
+const prepare = (scene: Scene): { folder: string; move: (text: string) => string } => {
+  const folder = mkdtempSync(join(tmpdir(), 'guard-'));
+  folders.push(folder);
+  const move = (text: string) =>
+    Object.entries(PLACES).reduce(
+      (moved, [path, place]) => moved.replaceAll(new RegExp(`(?<![\\w/.])${path}\\b`, 'g'), join(folder, place)),
+      text,
+    );
+  const objects = renderChildren({
+    name: 'cache',
+    namespace: 'shop',
+    dataSetId,
+    spec: resolveSpec(scene.spec),
+    renderVersion: CURRENT_RENDER_VERSION,
+  });
+  const scripts = Object.entries(dataOf(objects, names.scripts)).map(([name, text]) => [name, move(text)] as const);
+  const settings = dataOf(objects, names.config);
+  settings['settings'] = settings['settings']?.replace(/PATIENCE_S=.*/, 'PATIENCE_S=3') ?? '';
+  const credentials: Record<string, string> = { ...PASSWORDS, ...scene.secrets };
+  if (scene.without) delete credentials[scene.without];
+  writeFiles(join(folder, 'etc/scripts'), Object.fromEntries(scripts));
+  writeFiles(join(folder, 'etc/config'), settings);
+  writeFiles(join(folder, 'etc/credentials'), credentials);
+  writeFiles(join(folder, 'data'), scene.disk ?? {});
+  writeFiles(join(folder, 'run'), scene.state ?? {});
+  const fakes = Object.entries(scene.answers ?? {}).map(([host, text]) => [`answer.${host}`, text] as const);
+  const later = Object.entries(scene.later ?? {}).map(([host, text]) => [`then.${host}`, text] as const);
+  writeFiles(join(folder, 'bin'), {
+    ...Object.fromEntries([...fakes, ...later]),
+    'redis-cli': FAKE_CLI,
+    'redis-server': '#!/bin/sh\necho "server $*"\n',
+    sleep: '#!/bin/sh\n',
+    date: FAKE_DATE,
+  });
+  for (const name of ['redis-cli', 'redis-server', 'sleep', 'date']) chmodSync(join(folder, 'bin', name), 0o755);
+  for (const place of ['run', 'data']) mkdirSync(join(folder, place), { recursive: true });
+  return { folder, move };
+};
+
+const start = (scene: Scene, script = 'start-redis.sh', pod = `${names.redis}-0`) => {
+  const { folder } = prepare(scene);
+  const result = spawnSync('/bin/sh', [join(folder, 'etc/scripts', script)], {
+    encoding: 'utf8',
+    timeout: 20_000,
+    env: { PATH: `${folder}/bin:/usr/bin:/bin`, FAKE: `${folder}/bin`, POD_IP: ME, POD_NAME: pod },
+  });
+  const read = (name: string) => (existsSync(join(folder, name)) ? readFileSync(join(folder, name), 'utf8') : '');
+  const conf = read('run/redis.conf');
+  const told = `${result.stdout}${result.stderr}${read('bin/arguments')}`;
+  return {
+    role: read('run/role').trim(),
+    replicaof: /^replicaof (\S+)/m.exec(conf)?.[1],
+    appendonly: conf.match(/^appendonly .*$/gm)?.at(-1),
+    status: result.status,
+    told,
+    conf,
+    folder,
+    read,
+  };
+};
+
+const HERE = [sentinelSays(ME), sentinelSays('10.0.0.7')] as const;
+
+describe('the startup guard', () => {
+  it('starts a Standalone at once, empty or not', () => {
+    expect(start({ spec: spec('Standalone') })).toMatchObject({ role: 'primary', replicaof: undefined, status: 0 });
+  });
+
+  it.each<[string, Scene, string, string | undefined]>([
+    [
+      'another primary, which answers → its replica',
+      { spec: spec('Sentinel'), answers: { ...allSentinels(HERE[1]), '10.0.0.7': master('10.0.0.7') } },
+      'replica',
+      '10.0.0.7',
+    ],
+    [
+      'another primary and data of my own → its replica all the same',
+      {
+        spec: spec('Sentinel'),
+        disk: WITH_DATA,
+        answers: { ...allSentinels(HERE[1]), '10.0.0.7': master('10.0.0.7') },
+      },
+      'replica',
+      '10.0.0.7',
+    ],
+    [
+      'I am the primary and have data → primary',
+      { spec: spec('Sentinel'), disk: WITH_DATA, answers: allSentinels(HERE[0]) },
+      'primary',
+      undefined,
+    ],
+    [
+      'two of three Sentinels are enough',
+      { spec: spec('Sentinel'), disk: WITH_DATA, answers: { [sentinel(0)]: HERE[0], [sentinel(2)]: HERE[0] } },
+      'primary',
+      undefined,
+    ],
+    [
+      'one Sentinel is not believed',
+      { spec: spec('Sentinel'), disk: WITH_DATA, answers: { [sentinel(1)]: HERE[0] } },
+      'waiting',
+      WAITING_PRIMARY_HOST,
+    ],
+    [
+      'I am the primary but empty → not primary, or my replicas would be erased',
+      { spec: spec('Sentinel'), answers: allSentinels(HERE[0]) },
+      'waiting',
+      WAITING_PRIMARY_HOST,
+    ],
+    [
+      'files of a server that never held a key are no data',
+      { spec: spec('Sentinel'), disk: UNTOUCHED, answers: allSentinels(HERE[0]) },
+      'waiting',
+      WAITING_PRIMARY_HOST,
+    ],
+    [
+      'without persistence what lies on the disk is not current',
+      { spec: spec('Sentinel', false), disk: WITH_DATA, answers: allSentinels(HERE[0]) },
+      'waiting',
+      WAITING_PRIMARY_HOST,
+    ],
+    [
+      'a failover is on → wait',
+      {
+        spec: spec('Sentinel'),
+        disk: WITH_DATA,
+        answers: {
+          ...allSentinels(HERE[0]),
+          [sentinel(1)]: sentinelSays(ME, 's_down,o_down,master,failover_in_progress'),
+        },
+      },
+      'waiting',
+      WAITING_PRIMARY_HOST,
+    ],
+    [
+      'one Sentinel alone sees me down: no failover → primary',
+      {
+        spec: spec('Sentinel'),
+        disk: WITH_DATA,
+        answers: { ...allSentinels(HERE[0]), [sentinel(1)]: sentinelSays(ME, 's_down,master,disconnected') },
+      },
+      'primary',
+      undefined,
+    ],
+    [
+      'empty, then failed over → replica of the new primary',
+      {
+        spec: spec('Sentinel'),
+        answers: { ...allSentinels(HERE[0]), '10.0.0.7': master('10.0.0.7') },
+        later: allSentinels(HERE[1]),
+      },
+      'replica',
+      '10.0.0.7',
+    ],
+    [
+      'the named primary is dead, then failed over → replica of the new one',
+      {
+        spec: spec('Sentinel'),
+        answers: { ...allSentinels(sentinelSays('10.0.0.6')), '10.0.0.7': master('10.0.0.7') },
+        later: allSentinels(HERE[1]),
+      },
+      'replica',
+      '10.0.0.7',
+    ],
+    [
+      'the named primary stays silent → its replica in the end',
+      { spec: spec('Sentinel'), answers: allSentinels(HERE[1]) },
+      'replica',
+      '10.0.0.7',
+    ],
+    [
+      'Sentinels that disagree name nobody',
+      {
+        spec: spec('Sentinel'),
+        disk: WITH_DATA,
+        answers: { [sentinel(0)]: HERE[0], [sentinel(1)]: HERE[1], [sentinel(2)]: sentinelSays('10.0.0.8') },
+      },
+      'waiting',
+      WAITING_PRIMARY_HOST,
+    ],
+    [
+      'a new data set: nothing is monitored yet → wait for the agent',
+      { spec: spec('Sentinel'), answers: allSentinels(NO_MASTER) },
+      'waiting',
+      WAITING_PRIMARY_HOST,
+    ],
+    [
+      'a Sentinel that refuses the password is no answer',
+      { spec: spec('Sentinel'), disk: WITH_DATA, answers: allSentinels('WRONGPASS invalid\nNOAUTH\n') },
+      'waiting',
+      WAITING_PRIMARY_HOST,
+    ],
+  ])('Sentinel: %s', (_, scene, role, replicaof) => {
+    expect(start(scene)).toMatchObject({ role, replicaof, status: 0 });
+  });
+
+  it.each<[string, Scene, string, string | undefined]>([
+    [
+      'a peer is primary → its replica',
+      { spec: spec('Replication'), answers: { [peer(1)]: master('10.0.0.11'), [peer(2)]: slaveOf('10.0.0.11') } },
+      'replica',
+      '10.0.0.11',
+    ],
+    [
+      'a peer is primary, the other does not answer → its replica',
+      { spec: spec('Replication'), disk: WITH_DATA, answers: { [peer(1)]: master('10.0.0.11') } },
+      'replica',
+      '10.0.0.11',
+    ],
+    [
+      'every peer follows me and I have data → primary',
+      { spec: spec('Replication'), disk: WITH_DATA, answers: { [peer(1)]: slaveOf(ME), [peer(2)]: slaveOf(ME) } },
+      'primary',
+      undefined,
+    ],
+    [
+      'every peer follows me, but I am empty → wait',
+      { spec: spec('Replication'), answers: { [peer(1)]: slaveOf(ME), [peer(2)]: slaveOf(ME) } },
+      'waiting',
+      WAITING_PRIMARY_HOST,
+    ],
+    [
+      'one peer does not answer: it may have been promoted → wait',
+      { spec: spec('Replication'), disk: WITH_DATA, answers: { [peer(1)]: slaveOf(ME) } },
+      'waiting',
+      WAITING_PRIMARY_HOST,
+    ],
+    [
+      'a peer follows a third address → wait',
+      {
+        spec: spec('Replication'),
+        disk: WITH_DATA,
+        answers: { [peer(1)]: slaveOf(ME), [peer(2)]: slaveOf('10.0.0.8') },
+      },
+      'waiting',
+      WAITING_PRIMARY_HOST,
+    ],
+    [
+      'two peers are primary → wait',
+      {
+        spec: spec('Replication'),
+        disk: WITH_DATA,
+        answers: { [peer(1)]: master('10.0.0.11'), [peer(2)]: master('10.0.0.12') },
+      },
+      'waiting',
+      WAITING_PRIMARY_HOST,
+    ],
+    [
+      'all wait, as after a full outage → wait, whatever I hold',
+      {
+        spec: spec('Replication'),
+        disk: WITH_DATA,
+        answers: { [peer(1)]: slaveOf(WAITING_PRIMARY_HOST), [peer(2)]: slaveOf(WAITING_PRIMARY_HOST) },
+      },
+      'waiting',
+      WAITING_PRIMARY_HOST,
+    ],
+    ['nobody answers → wait', { spec: spec('Replication'), disk: WITH_DATA }, 'waiting', WAITING_PRIMARY_HOST],
+  ])('Replication: %s', (_, scene, role, replicaof) => {
+    expect(start(scene)).toMatchObject({ role, replicaof, status: 0 });
+  });
+});
+
+describe('what the guard makes of the disk', () => {
+  it('makes a lone dump the base of the AOF, since an AOF server would start empty beside it', () => {
+    const { appendonly, read } = start({ spec: spec('Standalone'), disk: { 'dump.rdb': RDB_WITH_KEY } });
+    expect(appendonly).toBe('appendonly yes');
+    expect(read(`data/${AOF}.manifest`)).toBe('file appendonly.aof.1.base.rdb seq 1 type b\n');
+    expect(read(`data/${AOF}.1.base.rdb`)).toBe(RDB_WITH_KEY.toString('utf8'));
+  });
+
+  it('does the same beside an AOF that was never written to', () => {
+    const { read } = start({ spec: spec('Standalone'), disk: { ...UNTOUCHED, 'dump.rdb': RDB_WITH_KEY } });
+    expect(read(`data/${AOF}.1.base.rdb`)).toBe(RDB_WITH_KEY.toString('utf8'));
+  });
+
+  it('leaves an AOF with commands alone, whatever dump lies beside it', () => {
+    const { read } = start({ spec: spec('Standalone'), disk: { ...WITH_DATA, 'dump.rdb': RDB_WITH_KEY } });
+    expect(read(`data/${AOF}.1.base.rdb`)).toBe(EMPTY_RDB.toString('utf8'));
+    expect(read(`data/${AOF}.1.incr.aof`)).toContain('SET');
+  });
+
+  it('loads an AOF although persistence is off, so that switching it off loses nothing at a restart', () => {
+    expect(start({ spec: spec('Standalone', false), disk: WITH_DATA }).appendonly).toBe('appendonly yes');
+    expect(start({ spec: spec('Standalone', false) }).appendonly).toBe('appendonly no');
+  });
+
+  it('takes a large dump for data without reading it', () => {
+    const disk = { 'dump.rdb': Buffer.alloc(500, 1) };
+    expect(start({ spec: spec('Sentinel'), disk, answers: allSentinels(HERE[0]) }).role).toBe('primary');
+  });
+});
+
+describe('credentials in the guard', () => {
+  it('never tells a password in output, arguments or environment', () => {
+    const { told, conf } = start({ spec: spec('Sentinel'), disk: WITH_DATA, answers: allSentinels(HERE[0]) });
+    expect(told).toContain(`-h ${sentinel(0)} -p 26379`);
+    for (const password of Object.values(PASSWORDS)) expect(told).not.toContain(password);
+    expect(conf).toContain(`masterauth "${PASSWORDS.replication}"`);
+  });
+
+  it('writes hashes into the ACL file, both of them while a rotation is on', () => {
+    const { read } = start({ spec: spec('Standalone'), secrets: { 'app.previous': 'canaryE5' } });
+    const acl = read('run/users.acl');
+    for (const password of Object.values(PASSWORDS)) expect(acl).not.toContain(password);
+    expect(acl).toMatch(/^user default off /m);
+    expect(acl.match(/^user (atoll|replication|sentinel|app) on #[0-9a-f]{64} /gm)).toHaveLength(4);
+    const hash = (text: string) => createHash('sha256').update(text).digest('hex');
+    expect(acl).toContain(`user app on #${hash(PASSWORDS.app)} #${hash('canaryE5')} `);
+  });
+
+  it('does not start a server when a password is missing', () => {
+    const { status, told, role } = start({ spec: spec('Standalone'), without: 'app' });
+    expect(status).toBe(65);
+    expect(role).toBe('');
+    expect(told).toContain('no password for user app');
+    expect(told).not.toContain('server ');
+  });
+});
+
+describe('the entrypoint of a Sentinel', () => {
+  it('starts with its fixed id and nothing to monitor', () => {
+    const { read, told } = start({ spec: spec('Sentinel') }, 'start-sentinel.sh', `${names.sentinel}-1`);
+    expect(read('run/sentinel.conf')).toMatch(/^sentinel myid [0-9a-f]{40}$/m);
+    expect(read('run/sentinel.conf')).not.toContain('sentinel monitor');
+    expect(told).toMatch(/server .*sentinel\.conf --sentinel/);
+  });
+
+  it('keeps its votes over a crash of the container, and renews address and password', () => {
+    const before = [
+      'port 26379',
+      'sentinel myid 0000000000000000000000000000000000000000',
+      'sentinel announce-ip "10.0.0.1"',
+      'sentinel sentinel-pass "old"',
+      `sentinel monitor ${names.masterName} 10.0.0.7 6379 2`,
+      `sentinel auth-pass ${names.masterName} kept`,
+      'sentinel current-epoch 7',
+      '',
+    ].join('\n');
+    const scene = { spec: spec('Sentinel'), state: { 'sentinel.conf': before } };
+    const conf = start(scene, 'start-sentinel.sh', `${names.sentinel}-1`).read('run/sentinel.conf');
+    expect(conf).toContain('sentinel current-epoch 7');
+    expect(conf).toContain(`sentinel monitor ${names.masterName} 10.0.0.7 6379 2`);
+    expect(conf).toContain(`sentinel auth-pass ${names.masterName} kept`);
+    expect(conf.match(/sentinel myid .*/g)).toHaveLength(1);
+    expect(conf).not.toContain('0000000000000000000000000000000000000000');
+    expect(conf).toContain(`sentinel announce-ip ${ME}`);
+    expect(conf).toContain(`sentinel sentinel-pass "${PASSWORDS.sentinel}"`);
+    expect(conf).not.toContain('"old"');
+  });
+});
