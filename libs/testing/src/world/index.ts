@@ -1,0 +1,2 @@
+export * from './draw-snapshot.ts';
+export * from './make-facts.ts';
