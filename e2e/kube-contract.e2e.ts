@@ -3,12 +3,13 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import { createKubeClient, type KubeClient, loadKubeConnection, RESOURCE } from '#kube';
 import { KUBE_CONTRACT } from '#testing';
+import { sharedFleet } from './fleet.ts';
 
 describe('the contract of an API server, on the real one', () => {
   let client: KubeClient;
   beforeAll(async () => {
-    const kubeconfigPath = process.env['ATOLL_E2E_KUBECONFIG_A'];
-    if (!kubeconfigPath) throw new Error('ATOLL_E2E_KUBECONFIG_A is not set; run this by npm run e2e');
+    // The variable allows a run against any cluster, without starting the fleet.
+    const kubeconfigPath = process.env['ATOLL_E2E_KUBECONFIG_A'] ?? (await sharedFleet()).a.cluster.kubeconfigPath;
     client = createKubeClient(await loadKubeConnection({ kubeconfigPath }), { userAgent: 'kube-contract/0' });
   });
   afterAll(() => client.close());
