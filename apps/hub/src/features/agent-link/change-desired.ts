@@ -31,6 +31,12 @@ export async function changeDesired(
        SELECT hub_uid, hub_generation, 'PENDING', now() FROM resource WHERE hub_uid = $2 AND agent_id = $1
        ON CONFLICT (hub_uid) DO UPDATE SET hub_generation = excluded.hub_generation, state = 'PENDING', code = NULL,
          message = NULL, retryable = NULL, attempts = 0, next_attempt_at = NULL, updated_at = excluded.updated_at
+     ), counted AS (
+       INSERT INTO rollup_entry (hub_uid, agent_id, project_id, mode, version, phase)
+       SELECT hub_uid, agent_id, project_id, coalesce(spec::jsonb ->> 'mode', 'Unknown'),
+         coalesce(spec::jsonb -> 'engine' ->> 'version', 'Unknown'), 'Pending'
+       FROM resource WHERE hub_uid = $2 AND agent_id = $1 AND deletion IS NULL
+       ON CONFLICT (hub_uid) DO NOTHING
      )
      SELECT revision FROM head`,
     [agentId, hubUid, op],

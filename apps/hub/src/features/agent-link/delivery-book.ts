@@ -1,7 +1,7 @@
 /**
  * Books a DesiredAck: delivery states, what the digest counts, the end of tombstones, and the acked revision, all in one
- * transaction fenced by session_no. Locks are taken in the order resource, spec head, session, delivery, as a mutation
- * takes them: another order would deadlock with it.
+ * transaction fenced by session_no. The spec head is locked first, as a mutation does it: another order would deadlock
+ * with it.
  */
 import { addToDigest, type DesiredAck, type ObjectOutcome, removeFromDigest } from '#protocol';
 import type { DataSource, EntityManager } from 'typeorm';
@@ -44,9 +44,9 @@ export class DeliveryBook {
     about: { readonly comparable: boolean; readonly nowMs: number },
   ): Promise<BookResult> {
     return this.#dataSource.transaction(async (tx) => {
-      const locked = await lockResources(tx, session.agentId, ack.outcomes);
       const head = await lockHead(tx, session.agentId);
       if (!(await holdsSession(tx, session))) return { fenced: true };
+      const locked = await lockResources(tx, session.agentId, ack.outcomes);
       const steps = await decideSteps(tx, locked, ack.outcomes, sent);
       const digest = steps.reduce(countStep, head.digest);
       await writeSteps(tx, session.agentId, steps, about.nowMs);

@@ -33,9 +33,9 @@ export class InventoryRepository {
 
   book(session: SessionKey, objects: InventoryChunk['objects'], nowMs: number): Promise<InventoryResult> {
     return this.#dataSource.transaction(async (tx) => {
-      const rows = await lockWanted(tx, session.agentId);
       await lockHead(tx, session.agentId);
       if (!(await holdsSession(tx, session))) return { fenced: true, counts: {} };
+      const rows = await lockWanted(tx, session.agentId);
       const held = new Map(objects.map((object) => [object.hubUid, object]));
       const found = rows.map((row) => ({ row, verdict: compareObject(row, held.get(row.hubUid)) }));
       await writeVerdicts(tx, found, nowMs);

@@ -82,18 +82,18 @@ async function readKnown(tx: EntityManager, hubUids: readonly string[]): Promise
 
 /**
  * The member cluster's own users deleted it: the hub neither recreates nor counts it until somebody says Recreate. Locks
- * as a mutation takes them: resources, then heads.
+ * as a mutation takes them: spec heads, then resources.
  */
 async function bookLocalDeletions(tx: EntityManager, items: readonly ManagedItem[], nowMs: number): Promise<void> {
   if (items.length === 0) return;
   const hubUids = items.map(({ known }) => known.hubUid);
-  await tx.query('SELECT 1 FROM resource WHERE hub_uid = ANY($1::uuid[]) ORDER BY hub_uid FOR NO KEY UPDATE', [
-    hubUids,
-  ]);
   const heads = (await tx.query(
     'SELECT agent_id AS "agentId", digest FROM agent_spec_head WHERE agent_id = ANY($1::uuid[]) ORDER BY agent_id FOR UPDATE',
     [[...new Set(items.map(({ agentId }) => agentId))]],
   )) as { agentId: string; digest: string }[];
+  await tx.query('SELECT 1 FROM resource WHERE hub_uid = ANY($1::uuid[]) ORDER BY hub_uid FOR NO KEY UPDATE', [
+    hubUids,
+  ]);
   const rows = (await tx.query(
     `SELECT d.hub_uid AS "hubUid", r.agent_id AS "agentId", d.applied_generation AS "hubGeneration", d.applied_hash AS "specHash"
      FROM delivery AS d JOIN resource AS r ON r.hub_uid = d.hub_uid

