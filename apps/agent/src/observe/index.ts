@@ -1,5 +1,5 @@
 export type { DataSetAccess } from './data-set-access.ts';
-export { Observer } from './gather-snapshot.ts';
+export { Observer, STALE_AFTER_MS } from './gather-snapshot.ts';
 export { LinkPool } from './link-pool.ts';
 export { MemberCache } from './member-cache.ts';
 export type { ResourceChange } from './member-cache.ts';

@@ -27,6 +27,9 @@ const CHILD_KINDS = [
   RESOURCE.persistentVolumeClaim,
 ] as const;
 
+/** A dozen watches knock at a server that is away; every few seconds is little for it, and soon enough for us. */
+const WATCH_BACKOFF_MS = { first: 200, longest: 5_000 };
+
 export interface ResourceChange {
   readonly key: ObjectKey;
   /** undefined: it is gone. */
@@ -113,6 +116,11 @@ export class MemberCache {
     return this.#all.some((reflector) => reflector.isStale(maxAgeMs));
   }
 
+  /** True when the list of RedisClusters is complete and no older than the limit: only then may anybody count. */
+  knowsResources(maxAgeMs: number): boolean {
+    return this.#resources.synced && !this.#resources.isStale(maxAgeMs);
+  }
+
   resource(key: string): RedisClusterObject | undefined {
     return this.#resources.get(key);
   }
@@ -154,6 +162,7 @@ export class MemberCache {
       signal,
       ...(scope.kind === 'NAMESPACE' && resource.namespaced ? { namespace: scope.namespace } : {}),
       onFailure: (error, retryInMs) => onFailure(resource.kind, error, retryInMs),
+      backoffMs: WATCH_BACKOFF_MS,
     });
     this.#all.push(reflector);
     return reflector;

@@ -1,0 +1,84 @@
+/** What the one leading process of an agent does: the operator always, the link when there is a hub. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Clock, Scope } from '#domain';
+import type { KubeClient } from '#kube';
+import { claimNamespace } from './act/index.ts';
+import { Link } from './link/index.ts';
+import type { LinkParts, LinkSettings } from './link/index.ts';
+import type { PassOutcome } from './loop/index.ts';
+import { STALE_AFTER_MS } from './observe/index.ts';
+import { Operator } from './operator.ts';
+import type { Log } from './platform/logger.ts';
+import type { OwnDefinition } from './platform/own-definition.ts';
+
+export interface LeadSettings {
+  readonly client: KubeClient;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly scope: Scope;
+  readonly podName: string;
+  readonly definition: OwnDefinition;
+  readonly mayWrite: () => boolean;
+  /** Absent: no hub. */
+  readonly link?: LinkSettings;
+  readonly onPass: (outcome: PassOutcome, durationMs: number) => void;
+}
+
+const LOOK_AT_DEFINITION_MS = 200;
+
+export class Lead {
+  readonly operator: Operator;
+  readonly link: Link | undefined;
+
+  private constructor(operator: Operator, link: Link | undefined) {
+    this.operator = operator;
+    this.link = link;
+  }
+
+  /** Waits until there is a kind to watch; undefined when `signal` ends the wait. */
+  static async start(settings: LeadSettings, signal: AbortSignal): Promise<Lead | undefined> {
+    while (!isThere(settings.definition)) {
+      if (signal.aborted) return undefined;
+      await sleep(LOOK_AT_DEFINITION_MS, undefined, { signal }).catch(() => undefined);
+    }
+    await claimOwnNamespace(settings);
+    const operator = new Operator(settings);
+    const link = settings.link === undefined ? undefined : new Link(settings.link, linkParts(settings, operator));
+    link?.start();
+    return new Lead(operator, link);
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([this.link?.stop(), this.operator.stop()]);
+  }
+}
+
+/** One that is being deleted counts: its objects wait for this agent to let them go. */
+const isThere = ({ state }: OwnDefinition): boolean =>
+  state?.kind === 'SERVED' || state?.kind === 'TERMINATING' || (state?.kind === 'PRESENT' && state.established);
+
+/** An agent of one namespace claims it before a cluster-wide one can, whether or not there is a RedisCluster yet. */
+const claimOwnNamespace = async ({ client, scope, mayWrite, log }: LeadSettings): Promise<void> => {
+  if (scope.kind !== 'NAMESPACE' || !mayWrite()) return;
+  try {
+    await claimNamespace(client, scope.namespace, scope);
+  } catch (error) {
+    log('warn', 'own namespace not claimed yet', { error });
+  }
+};
+
+const linkParts = (settings: LeadSettings, operator: Operator): LinkParts => ({
+  client: settings.client,
+  clock: settings.clock,
+  log: settings.log,
+  fence: settings.mayWrite,
+  crdSchemaHash: () => settings.definition.schemaHash,
+  events: operator.feed,
+  numbersOf: (key) => operator.feed.numbersOf(key),
+  store: {
+    list: () => operator.cache.resources(),
+    get: (key) => operator.cache.resource(`${key.namespace}/${key.name}`),
+    onChange: (listener) => operator.onResource(({ key }) => listener(key)),
+    isSynced: () => operator.cache.knowsResources(STALE_AFTER_MS),
+  },
+});
