@@ -4,6 +4,7 @@ import { detachedClusters, endDetachedClusters, LocalKubernetes, type ClusterReq
 import { clusterAddresses } from './addresses.ts';
 import { clusterFolders } from './cluster-spec.ts';
 import { ensureKubernetesBinary } from './ensure-kubernetes-binary.ts';
+import { parseClusterRequest } from './parse-cluster-request.ts';
 
 const USAGE = `usage: npm run local-kubernetes -- COMMAND
   up NAME:NODES … [--image redis:8.0 …] [--short-grace-periods]
@@ -12,13 +13,6 @@ const USAGE = `usage: npm run local-kubernetes -- COMMAND
   status             names the running clusters
   kubeconfig NAME    prints the path of its kubeconfig
   down [NAME …]      ends these clusters, or all, and removes every trace`;
-
-/** "a:3" → three nodes, "b" → one. */
-export function parseClusterRequest(text: string, shortGracePeriods: boolean): ClusterRequest {
-  const match = /^([a-z][a-z0-9-]*)(?::([1-9]))?$/.exec(text);
-  if (!match) throw new Error(`"${text}" is not NAME:NODES, such as a:3`);
-  return { name: match[1] ?? '', nodes: Number(match[2] ?? 1), shortGracePeriods };
-}
 
 async function up(args: string[]): Promise<void> {
   const images: string[] = [];

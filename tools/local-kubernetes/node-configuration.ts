@@ -5,6 +5,9 @@ import { clusterFolders, nodeFolder, nodeName, PAUSE_REFERENCE, type ClusterSpec
 /** /run is a tmpfs of the node's own, so this is another socket on each node. */
 export const CONTAINERD_SOCKET = '/run/containerd/containerd.sock';
 
+/** For every registry: no image is fetched from outside, and one that is not there fails at once. `server` alone would not do. */
+const NO_REGISTRY = '[host."http://127.0.0.1:1"]\n  capabilities = ["pull", "resolve"]\n';
+
 /** File name → text of all configuration files of a node. */
 export function nodeConfiguration(spec: ClusterSpec, node: number): Record<string, string> {
   return {
@@ -12,7 +15,7 @@ export function nodeConfiguration(spec: ClusterSpec, node: number): Record<strin
     'kubelet.yaml': toText(kubeletConfiguration(spec, node)),
     'kube-proxy.yaml': toText(kubeProxyConfiguration(spec, node)),
     'cni/10-local.conflist': toText(networkConfiguration(spec, node)),
-    'registries/_default/hosts.toml': 'server = "http://127.0.0.1:1"\n', // an unknown image fails at once
+    'registries/_default/hosts.toml': NO_REGISTRY,
     'resolv.conf': '',
   };
 }
