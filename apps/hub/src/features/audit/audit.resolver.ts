@@ -9,7 +9,8 @@ export class AuditResolver {
 
   @Query(() => AuditConnection, { description: 'Newest first. Rows of a project need ADMIN there.' })
   audit(
-    @Args('first', { type: () => Int, defaultValue: 50, description: 'At most 100.' }) first: number,
+    @Args('first', { type: () => Int, nullable: true, defaultValue: 50, description: 'At most 100.' })
+    first: number | null | undefined,
     @Args('after', { type: () => String, nullable: true }) after: string | undefined,
     @Context('caller') caller: Caller,
   ): Promise<AuditConnection> {

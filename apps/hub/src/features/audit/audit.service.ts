@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { visibleProjects, type Caller } from '../../platform/auth/index.ts';
 import { buildConnection, encodeGlobalId, isInteger, readPage } from '../../platform/graphql/index.ts';
-import { AuditConnection, type AuditEntry } from './audit.model.ts';
+import type { AuditConnection, AuditEntry } from './audit.model.ts';
 import { AuditRepository, type AuditRow } from './audit.repository.ts';
 
 @Injectable()
@@ -9,11 +9,15 @@ export class AuditService {
   constructor(private readonly repository: AuditRepository) {}
 
   /** Rows of the projects in which the caller is ADMIN; those of no project only for an ADMIN of the fleet. */
-  async list(first: number, after: string | undefined, caller: Caller): Promise<AuditConnection> {
-    const page = readPage(first, after ?? undefined, isInteger);
+  async list(
+    first: number | null | undefined,
+    after: string | null | undefined,
+    caller: Caller,
+  ): Promise<AuditConnection> {
+    const page = readPage(first, after, isInteger);
     const admin = { ...caller.viewer, bindings: caller.viewer.bindings.filter((binding) => binding.role === 'ADMIN') };
     const rows = await this.repository.list(page, visibleProjects(admin));
-    return buildConnection(rows, page, { keyOf: (row) => String(row.seq), map: toAuditEntry }) as AuditConnection;
+    return buildConnection(rows, page, { keyOf: (row) => String(row.seq), map: toAuditEntry });
   }
 }
 

@@ -26,7 +26,7 @@ export interface MutationCall {
   /** Name of the mutation in the schema. */
   readonly action: string;
   readonly caller: Caller;
-  readonly input: { readonly idempotencyKey?: string | null; readonly dryRun?: boolean };
+  readonly input: { readonly idempotencyKey?: string | null; readonly dryRun?: boolean | null };
 }
 
 export interface Mutation<Done, Shown> extends MutationCall {
@@ -113,7 +113,7 @@ export class RunMutationService {
   private makeClaim(mutation: MutationCall): IdempotencyClaim | undefined {
     const { idempotencyKey, ...request } = mutation.input;
     if (typeof idempotencyKey !== 'string' || request.dryRun === true) return undefined;
-    const requestHash = sha256Hex(canonicalJson({ action: mutation.action, request }));
+    const requestHash = hashRequest(mutation.action, request);
     return {
       principal: mutation.caller.viewer.principalId,
       key: idempotencyKey,
@@ -146,6 +146,15 @@ export class RunMutationService {
       tx,
     );
   }
+}
+
+/**
+ * Equal requests hash alike however they were written: a field left out, a null, and a flag at its default `false` are
+ * the same. (Compiled queries leave defaults out that interpreted ones fill in.)
+ */
+function hashRequest(action: string, request: object): string {
+  const said = Object.entries(request).filter(([, value]) => value !== undefined && value !== null && value !== false);
+  return sha256Hex(canonicalJson({ action, request: Object.fromEntries(said) as unknown }));
 }
 
 const KEY_REUSED = {

@@ -10,7 +10,8 @@ export class FleetEventsResolver {
   @Query(() => [FleetEvent], { description: 'Newest first; empty when there is no such object that you may see.' })
   events(
     @Args('redisClusterId', { type: () => ID }) redisClusterId: string,
-    @Args('first', { type: () => Int, defaultValue: 50, description: 'At most 100.' }) first: number,
+    @Args('first', { type: () => Int, nullable: true, defaultValue: 50, description: 'At most 100.' })
+    first: number | null | undefined,
     @Context('caller') caller: Caller,
   ): Promise<FleetEvent[]> {
     return this.fleetEvents.list(redisClusterId, first, caller);

@@ -8,7 +8,7 @@ import { FleetEventsRepository, type FleetEventRow } from './fleet-events.reposi
 export class FleetEventsService {
   constructor(private readonly repository: FleetEventsRepository) {}
 
-  async list(redisClusterId: string, first: number, caller: Caller): Promise<FleetEvent[]> {
+  async list(redisClusterId: string, first: number | null | undefined, caller: Caller): Promise<FleetEvent[]> {
     const { size } = readPage(first, undefined, isUuid);
     const hubUid = decodeGlobalId('RedisCluster', redisClusterId);
     if (hubUid === undefined) return [];

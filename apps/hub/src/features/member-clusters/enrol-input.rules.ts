@@ -14,7 +14,7 @@ export function readEnrolInput(input: EnrolMemberClusterInput): Outcome<Enrolmen
   return succeed({
     name: input.name,
     labels,
-    scope: input.scope,
+    scope: input.scope ?? 'CLUSTER',
     ...(typeof input.region === 'string' ? { region: input.region } : {}),
     ...(typeof input.namespace === 'string' ? { namespace: input.namespace } : {}),
     ...(typeof input.hubAddress === 'string' ? { hubAddress: input.hubAddress } : {}),

@@ -12,6 +12,7 @@ import { CLOCK } from '../../platform/lifecycle/time-and-ids.ts';
 import { RunMutationService, type AuditNote } from '../audit/index.ts';
 import { readEnrolInput } from './enrol-input.rules.ts';
 import { MemberClustersService } from './member-clusters.service.ts';
+import { ScopeKinds } from './member-cluster.enums.ts';
 import type {
   ApproveAgentInput,
   EnrolMemberClusterInput,
@@ -47,11 +48,12 @@ export class EnrolmentMutationsService {
   ) {}
 
   async enrol(input: EnrolMemberClusterInput, caller: Caller): Promise<EnrolMemberClusterPayload> {
+    const request = { ...input, scope: input.scope ?? ScopeKinds.CLUSTER };
     let issued: IssuedToken | undefined;
     const { shown, errors } = await this.mutations.run({
       action: 'enrolMemberCluster',
       caller,
-      input,
+      input: request,
       work: async (tx, note): Promise<Outcome<Enrolled>> => {
         note.target = input.name;
         const allowed = allow(caller);

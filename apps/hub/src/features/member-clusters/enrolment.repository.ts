@@ -13,9 +13,9 @@ export interface AgentRow {
 export async function isNameTaken(tx: EntityManager, name: string): Promise<boolean> {
   // Two enrolments of one name at once: the second waits here, then sees the first.
   await tx.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`member cluster ${name}`]);
-  const found = (await tx.query(`SELECT 1 FROM member_cluster WHERE name = $1 AND state <> 'FORGOTTEN'`, [
+  const found = await tx.query<unknown[]>(`SELECT 1 FROM member_cluster WHERE name = $1 AND state <> 'FORGOTTEN'`, [
     name,
-  ])) as unknown[];
+  ]);
   return found.length > 0;
 }
 
@@ -61,11 +61,11 @@ export async function dropTokens(tx: EntityManager, agentId: string): Promise<vo
 }
 
 export async function lockAgent(tx: EntityManager, agentId: string): Promise<AgentRow | undefined> {
-  const rows = (await tx.query(
+  const rows = await tx.query<AgentRow[]>(
     `SELECT id, member_cluster_id AS "memberClusterId", scope_kind AS "scopeKind", fingerprint, state
      FROM agent WHERE id = $1 FOR UPDATE`,
     [agentId],
-  )) as AgentRow[];
+  );
   return rows[0];
 }
 
@@ -73,9 +73,10 @@ export async function findByFingerprint(
   tx: EntityManager,
   fingerprint: string,
 ): Promise<{ readonly id: string; readonly name: string } | undefined> {
-  const rows = (await tx.query(`SELECT id, name FROM member_cluster WHERE fingerprint = $1 AND state <> 'FORGOTTEN'`, [
-    fingerprint,
-  ])) as { id: string; name: string }[];
+  const rows = await tx.query<{ id: string; name: string }[]>(
+    `SELECT id, name FROM member_cluster WHERE fingerprint = $1 AND state <> 'FORGOTTEN'`,
+    [fingerprint],
+  );
   return rows[0];
 }
 
@@ -85,11 +86,11 @@ export async function activate(
   change: { readonly agent: AgentRow; readonly memberClusterId: string; readonly nowMs: number },
 ): Promise<boolean> {
   const { agent, memberClusterId, nowMs } = change;
-  const [, found] = (await tx.query(
+  const [, found] = await tx.query<[unknown, number]>(
     `UPDATE member_cluster SET state = 'ACTIVE', fingerprint = CASE WHEN $2 THEN $3 ELSE fingerprint END
      WHERE id = $1 AND state <> 'FORGOTTEN'`,
     [memberClusterId, agent.scopeKind === 'CLUSTER', agent.fingerprint],
-  )) as [unknown, number];
+  );
   if (found === 0) return false;
   await tx.query(
     `UPDATE agent SET state = 'ACTIVE', state_reason = NULL, approved_at = $2, member_cluster_id = $3 WHERE id = $1`,
@@ -103,16 +104,18 @@ export async function setState(tx: EntityManager, agentId: string, state: AgentR
 }
 
 export async function listAgents(tx: EntityManager, memberClusterId: string): Promise<readonly string[]> {
-  const rows = (await tx.query('SELECT id FROM agent WHERE member_cluster_id = $1 ORDER BY id', [memberClusterId])) as {
-    id: string;
-  }[];
+  const rows = await tx.query<
+    {
+      id: string;
+    }[]
+  >('SELECT id FROM agent WHERE member_cluster_id = $1 ORDER BY id', [memberClusterId]);
   return rows.map((row) => row.id);
 }
 
 export async function forget(tx: EntityManager, memberClusterId: string): Promise<boolean> {
-  const [, found] = (await tx.query(
+  const [, found] = await tx.query<[unknown, number]>(
     `UPDATE member_cluster SET state = 'FORGOTTEN' WHERE id = $1 AND state <> 'FORGOTTEN'`,
     [memberClusterId],
-  )) as [unknown, number];
+  );
   return found === 1;
 }

@@ -32,12 +32,16 @@ export class MemberClusterReadsService implements OnModuleInit {
     return this.findById(decodeGlobalId('MemberCluster', id) ?? '', caller);
   }
 
-  async list(first: number, after: string | null | undefined, caller: Caller): Promise<MemberClusterConnection> {
-    const page = readPage(first, after ?? undefined, isUuid);
+  async list(
+    first: number | null | undefined,
+    after: string | null | undefined,
+    caller: Caller,
+  ): Promise<MemberClusterConnection> {
+    const page = readPage(first, after, isUuid);
     const rows = mayLook(caller) ? await this.repository.list(page) : [];
     const connection = buildConnection(rows, page, { keyOf: (row) => row.id, map: toMemberCluster });
     const countOf = async (): Promise<number> => (mayLook(caller) ? this.repository.count() : 0);
-    return { ...connection, countOf } as MemberClusterConnection;
+    return { ...connection, countOf };
   }
 
   /** Throws ApiError FORBIDDEN: what no project owns is for those who see the whole fleet. */

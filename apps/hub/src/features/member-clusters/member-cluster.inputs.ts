@@ -17,8 +17,8 @@ export class EnrolMemberClusterInput {
   @Field(() => String, { nullable: true })
   region?: string | null;
 
-  @Field(() => ScopeKinds, { defaultValue: ScopeKinds.CLUSTER })
-  scope!: ScopeKind;
+  @Field(() => ScopeKinds, { nullable: true, defaultValue: ScopeKinds.CLUSTER })
+  scope?: ScopeKind | null;
 
   @Field(() => String, {
     nullable: true,

@@ -35,7 +35,8 @@ export class MemberClustersResolver {
 
   @Query(() => MemberClusterConnection, { description: 'In the order of their enrolment, without forgotten ones.' })
   memberClusters(
-    @Args('first', { type: () => Int, defaultValue: 50, description: 'At most 100.' }) first: number,
+    @Args('first', { type: () => Int, nullable: true, defaultValue: 50, description: 'At most 100.' })
+    first: number | null | undefined,
     @Args('after', { type: () => String, nullable: true }) after: string | undefined,
     @Context('caller') caller: Caller,
   ): Promise<MemberClusterConnection> {

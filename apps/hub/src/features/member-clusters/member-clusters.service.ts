@@ -93,9 +93,9 @@ export class MemberClustersService {
         'agentId',
       ]);
     }
-    const twin = await rows.findByFingerprint(tx, agent.fingerprint);
-    if (agent.scopeKind === 'CLUSTER' && twin !== undefined && twin.id !== memberClusterId) {
-      return refuse('ALREADY_EXISTS', `this Kubernetes cluster is the member cluster ${twin.name} already`, [
+    const twin = await findTwin(tx, agent, memberClusterId);
+    if (twin !== undefined) {
+      return refuse('ALREADY_EXISTS', `this Kubernetes cluster is the member cluster ${twin} already`, [
         'input',
         'agentId',
       ]);
@@ -139,4 +139,11 @@ export class MemberClustersService {
     for (const channel of ['session', 'agent'] as const)
       signalsOf(tx.dataSource).sendAfterCommit(tx, channel, agent.id);
   }
+}
+
+/** The name of another member cluster with this fingerprint; only an agent of scope CLUSTER brings one that counts. */
+async function findTwin(tx: EntityManager, agent: rows.AgentRow, memberClusterId: string): Promise<string | undefined> {
+  if (agent.scopeKind !== 'CLUSTER' || agent.fingerprint === null) return undefined;
+  const twin = await rows.findByFingerprint(tx, agent.fingerprint);
+  return twin === undefined || twin.id === memberClusterId ? undefined : twin.name;
 }

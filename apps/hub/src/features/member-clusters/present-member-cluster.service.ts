@@ -43,12 +43,9 @@ export class PresentMemberClusterService {
   }
 
   token(issued: IssuedToken | undefined): TokenFields {
-    return {
-      token: issued?.token ?? null,
-      tokenExpiresAt: issued?.tokenExpiresAt ?? null,
-      installCommand: issued?.installCommand ?? null,
-      caCertificate: issued?.caCertificate ?? null,
-      hubAddress: issued?.hubAddress ?? null,
-    };
+    if (!issued)
+      return { token: null, tokenExpiresAt: null, installCommand: null, caCertificate: null, hubAddress: null };
+    const { token, tokenExpiresAt, installCommand, caCertificate, hubAddress } = issued;
+    return { token, tokenExpiresAt, installCommand, caCertificate, hubAddress };
   }
 }

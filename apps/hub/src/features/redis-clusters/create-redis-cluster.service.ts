@@ -88,7 +88,7 @@ export class CreateRedisClusterService {
       name: input.name,
       spec,
       driftPolicy,
-      adopt: input.adopt,
+      adopt: input.adopt ?? false,
       at: new Date(nowMs),
     });
     if (!inserted) {

@@ -29,14 +29,18 @@ export class CreateRedisClusterInput {
   @Field(() => DriftPolicies, { nullable: true, description: 'Default REPORT.' })
   driftPolicy?: DriftPolicyValue | null;
 
-  @Field(() => Boolean, { defaultValue: false, description: 'Take over an object of that name that no hub manages.' })
-  adopt!: boolean;
+  @Field(() => Boolean, {
+    nullable: true,
+    defaultValue: false,
+    description: 'Take over an object of that name that no hub manages.',
+  })
+  adopt?: boolean | null;
 
   @Field(() => String, { nullable: true, description: IDEMPOTENCY_KEY })
   idempotencyKey?: string | null;
 
-  @Field(() => Boolean, { defaultValue: false, description: DRY_RUN })
-  dryRun!: boolean;
+  @Field(() => Boolean, { nullable: true, defaultValue: false, description: DRY_RUN })
+  dryRun?: boolean | null;
 }
 
 /** What every change of an existing RedisCluster says: which one, which generation was seen, and how to repeat it safely. */
@@ -51,8 +55,8 @@ export abstract class RedisClusterTargetInput {
   @Field(() => String, { nullable: true, description: IDEMPOTENCY_KEY })
   idempotencyKey?: string | null;
 
-  @Field(() => Boolean, { defaultValue: false, description: DRY_RUN })
-  dryRun!: boolean;
+  @Field(() => Boolean, { nullable: true, defaultValue: false, description: DRY_RUN })
+  dryRun?: boolean | null;
 }
 
 @InputType()
@@ -66,19 +70,23 @@ export class UpdateRedisClusterInput extends RedisClusterTargetInput {
 
 @InputType()
 export class DeleteRedisClusterInput extends RedisClusterTargetInput {
-  @Field(() => Boolean, { defaultValue: false, description: 'Leave the object in the member cluster, unmanaged.' })
-  orphan!: boolean;
+  @Field(() => Boolean, {
+    nullable: true,
+    defaultValue: false,
+    description: 'Leave the object in the member cluster, unmanaged.',
+  })
+  orphan?: boolean | null;
 }
 
 @InputType()
 export class AcceptDriftInput extends RedisClusterTargetInput {
-  @Field(() => [String!], { nullable: true, description: 'Paths of the drifted fields to accept. Default: all.' })
+  @Field(() => [String], { nullable: true, description: 'Paths of the drifted fields to accept. Default: all.' })
   paths?: string[] | null;
 }
 
 @InputType()
 export class RevertDriftInput extends RedisClusterTargetInput {
-  @Field(() => [String!], { nullable: true, description: 'Paths of the drifted fields to take back. Default: all.' })
+  @Field(() => [String], { nullable: true, description: 'Paths of the drifted fields to take back. Default: all.' })
   paths?: string[] | null;
 }
 

@@ -28,7 +28,8 @@ export class RedisClustersResolver {
 
   @Query(() => RedisClusterConnection, { name: 'redisClusters', description: 'In the order of their creation.' })
   list(
-    @Args('first', { type: () => Int, defaultValue: 50, description: 'At most 100.' }) first: number,
+    @Args('first', { type: () => Int, nullable: true, defaultValue: 50, description: 'At most 100.' })
+    first: number | null | undefined,
     @Args('after', { type: () => String, nullable: true }) after: string | undefined,
     @Args('filter', { type: () => RedisClusterFilter, nullable: true }) filter: RedisClusterFilter | undefined,
     @Context('caller') caller: Caller,

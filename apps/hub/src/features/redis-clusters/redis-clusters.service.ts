@@ -18,7 +18,7 @@ import type { RedisCluster, RedisClusterConnection } from './redis-cluster.model
 import { RedisClustersRepository } from './redis-clusters.repository.ts';
 
 interface ListRequest {
-  readonly first: number;
+  readonly first: number | null | undefined;
   readonly after: string | null | undefined;
   readonly filter: RedisClusterFilter;
 }
@@ -44,14 +44,14 @@ export class RedisClustersService implements OnModuleInit {
   }
 
   async list(request: ListRequest, caller: Caller): Promise<RedisClusterConnection> {
-    const page = readPage(request.first, request.after ?? undefined, isUuid);
+    const page = readPage(request.first, request.after, isUuid);
     const conditions = toConditions(request.filter, visibleProjects(caller.viewer));
     const sync = request.filter.sync ?? undefined;
     const rows = sync ? await this.scan(page, conditions, sync) : await this.repository.list(page, conditions);
     const connection = buildConnection(rows, page, { keyOf: (row) => row.hub_uid, map: toRedisCluster });
     const countOf = (): Promise<number> =>
       sync ? this.countScanned(conditions, sync) : this.repository.count(conditions);
-    return { ...connection, countOf } as RedisClusterConnection;
+    return { ...connection, countOf };
   }
 
   private async findByUid(hubUid: string, caller: Caller): Promise<RedisCluster | null> {

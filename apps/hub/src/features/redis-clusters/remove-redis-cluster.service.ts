@@ -41,7 +41,9 @@ export class RemoveRedisClusterService {
       input,
       work: async (tx, note) => {
         const opened = await this.gate.open(tx, input, note, { caller, evenWhenLeaving: true });
-        return opened.ok ? this.workDelete(tx, note, opened.value, input.orphan ? 'ORPHAN' : 'DELETE') : opened;
+        return opened.ok
+          ? this.workDelete(tx, note, opened.value, input.orphan === true ? 'ORPHAN' : 'DELETE')
+          : opened;
       },
       show: (tx, done: Removed) => this.present.show(tx, done.hubUid),
     });

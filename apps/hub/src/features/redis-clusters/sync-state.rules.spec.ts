@@ -27,6 +27,6 @@ describe('sync', () => {
     ['being recreated', { gone: true, createAllowed: true, deliveryState: 'PENDING' }, 'PENDING'],
     ['being deleted, whatever else', { deletion: 'DELETE', driftCount: 1, gone: true }, 'DELETING'],
   ] as const)('%s', (_what, facts, expected) => {
-    expect(decideSync({ ...settled, ...facts } as SyncFacts)).toBe(expected);
+    expect(decideSync({ ...settled, ...facts })).toBe(expected);
   });
 });

@@ -22,15 +22,7 @@ export function decideSync(facts: SyncFacts): SyncState {
   if (facts.deletion !== null) return 'DELETING';
   if (facts.gone && !facts.createAllowed) return 'DELETED_LOCALLY';
   const state = facts.deliveryIsCurrent ? facts.deliveryState : 'PENDING';
-  switch (state) {
-    case 'DELETED_LOCALLY':
-    case 'REJECTED':
-    case 'WAITING':
-    case 'PENDING':
-      return state;
-    case 'CONFLICT':
-      return facts.driftCount > 0 ? 'DRIFTED' : 'CONFLICT';
-    case 'APPLIED':
-      return facts.driftCount > 0 ? 'DRIFTED' : 'IN_SYNC';
-  }
+  const written = state === 'APPLIED' || state === 'CONFLICT';
+  if (written && facts.driftCount > 0) return 'DRIFTED';
+  return state === 'APPLIED' ? 'IN_SYNC' : state;
 }

@@ -58,20 +58,27 @@ export class WatchRedisClusterService {
       const start = await this.startOf(hubUid, request.after ?? undefined, from);
       const first = start && (await this.read(hubUid, start, context));
       if (first) yield first;
-      if (first?.kind === 'DELETED') return;
-      while (!signal.aborted) {
-        const pending = await latest.take(LOOK_AGAIN_MS, signal);
-        if (signal.aborted) return;
-        if (!pending) await this.allowedProjects(context);
-        else {
-          const kind = pending.count > MAX_MISSED ? 'GAP' : 'CHANGED';
-          const change = await this.read(hubUid, { kind, cursor: pending.change }, context);
-          yield change;
-          if (change.kind !== 'CHANGED') return;
-        }
-      }
+      if (first?.kind !== 'DELETED') yield* this.followChanges(hubUid, latest, context, signal);
     } finally {
       stop();
+    }
+  }
+
+  private async *followChanges(
+    hubUid: string,
+    latest: LatestChange,
+    context: RequestContext,
+    signal: AbortSignal,
+  ): AsyncGenerator<RedisClusterChange> {
+    for (;;) {
+      const pending = await latest.take(LOOK_AGAIN_MS, signal);
+      if (signal.aborted) return;
+      await this.allowedProjects(context);
+      if (!pending) continue;
+      const kind = pending.count > MAX_MISSED ? 'GAP' : 'CHANGED';
+      const change = await this.read(hubUid, { kind, cursor: pending.change }, context);
+      yield change;
+      if (change.kind !== 'CHANGED') return;
     }
   }
 

@@ -1,4 +1,4 @@
-import { GraphQLError } from 'graphql';
+import { IntrinsicException } from '@nestjs/common';
 
 /**
  * Codes of top-level errors. Expected failures of a mutation are `userErrors` (ErrorCode of libs/domain) instead; these
@@ -17,13 +17,18 @@ export type ApiErrorCode =
   | 'UNAVAILABLE'
   | 'INTERNAL';
 
-/** An error that a client may see as it is. Every other thrown error is masked by the formatter. */
-export class ApiError extends GraphQLError {
+/**
+ * An error that a client may see as it is; every other thrown error is masked by the formatter. IntrinsicException tells
+ * Nest not to log it: it is an answer, not a fault of the hub.
+ */
+export class ApiError extends IntrinsicException {
   readonly code: ApiErrorCode;
+  readonly extensions: { readonly code: ApiErrorCode };
 
   constructor(code: ApiErrorCode, message: string) {
-    super(message, { extensions: { code } });
+    super(message);
     this.code = code;
+    this.extensions = { code };
   }
 }
 

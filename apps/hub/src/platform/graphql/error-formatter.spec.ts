@@ -20,7 +20,7 @@ describe('what clients learn of an error', () => {
     expect(logged).toHaveLength(1);
   });
   it('lets an ApiError pass, thrown by a hook or by a resolver', () => {
-    expect(format(new ApiError('UNAUTHENTICATED', 'who?'))).toMatchObject({ statusCode: 401, logged: [] });
+    expect(format(wrap(new ApiError('UNAUTHENTICATED', 'who?')))).toMatchObject({ statusCode: 401, logged: [] });
     expect(format(wrap(new ApiError('FORBIDDEN', 'no'), ['a']), null).first).toMatchObject({
       message: 'no',
       path: ['a'],

@@ -50,10 +50,10 @@ interface Explained {
 
 function explainError(error: GraphQLError, requestId: string, log: ErrorLog): Explained[] {
   const cause = error.originalError as (Error & { errors?: unknown; code?: unknown; statusCode?: unknown }) | undefined;
-  const own = [error, cause].find((each) => each instanceof ApiError);
-  if (own instanceof ApiError) return [show(error, own.code, own.message, requestId)];
-  if (Array.isArray(cause?.errors) && String(cause.code).startsWith('MER_ERR_GQL_VALIDATION')) {
-    return cause.errors.map((each: Error) =>
+  if (cause instanceof ApiError) return [show(error, cause.code, cause.message, requestId)];
+  const invalid = listValidationErrors(cause);
+  if (invalid) {
+    return invalid.map((each) =>
       show(each instanceof GraphQLError ? each : error, 'GRAPHQL_VALIDATION_FAILED', each.message, requestId),
     );
   }
@@ -65,6 +65,10 @@ function explainError(error: GraphQLError, requestId: string, log: ErrorLog): Ex
   const text = code === 'UNAVAILABLE' ? 'The database does not answer; try again soon.' : 'Internal error.';
   return [show(error, code, `${text} Quote request id ${requestId}.`, requestId)];
 }
+
+/** Mercurius wraps all findings about a document, and about its variables, in one error. */
+const listValidationErrors = (cause: { errors?: unknown; code?: unknown } | undefined): Error[] | undefined =>
+  cause?.code === 'MER_ERR_GQL_VALIDATION' && Array.isArray(cause.errors) ? (cause.errors as Error[]) : undefined;
 
 function show(error: GraphQLError, code: ApiErrorCode, message: string, requestId: string): Explained {
   return {

@@ -15,11 +15,16 @@ export interface PageRequest {
 }
 
 /** A validated page. Throws ApiError BAD_USER_INPUT for a size outside 1..100 or a cursor that is not ours. */
-export function readPage(first: number, after: string | undefined, isKey: (key: string) => boolean): PageRequest {
+export function readPage(
+  wanted: number | null | undefined,
+  after: string | null | undefined,
+  isKey: (key: string) => boolean,
+): PageRequest {
+  const first = wanted ?? DEFAULT_PAGE_SIZE;
   if (first < 1 || first > MAX_PAGE_SIZE) {
     throw new ApiError('BAD_USER_INPUT', `"first" must be between 1 and ${MAX_PAGE_SIZE}.`);
   }
-  if (after === undefined) return { size: first };
+  if (after === undefined || after === null) return { size: first };
   const key = Buffer.from(after, 'base64url').toString('utf8');
   if (!isKey(key)) throw new ApiError('BAD_USER_INPUT', '"after" is not a cursor of this list.');
   return { size: first, after: key };

@@ -6,6 +6,7 @@
 import { ApiError } from './api-error.ts';
 import {
   Kind,
+  valueFromASTUntyped,
   type DocumentNode,
   type FieldNode,
   type FragmentDefinitionNode,
@@ -75,18 +76,15 @@ function measureSelection(selection: SelectionSetNode['selections'][number], sco
 
 /** How many items a field may answer with: its `first`, the number of its `ids`, the default page of a connection, or 1. */
 function countItems(field: FieldNode, variables: Variables): number {
-  for (const argument of field.arguments ?? []) {
-    const value = argument.value;
-    const given = value.kind === Kind.VARIABLE ? variables[value.name.value] : undefined;
-    if (argument.name.value === 'first') {
-      const first = value.kind === Kind.INT ? Number(value.value) : given;
-      return typeof first === 'number' && first > 0 ? first : DEFAULT_PAGE_SIZE;
-    }
-    if (argument.name.value === 'ids') {
-      if (value.kind === Kind.LIST) return value.values.length;
-      return Array.isArray(given) ? given.length : 1;
-    }
-  }
+  const ids = readArgument(field, 'ids', variables);
+  if (Array.isArray(ids)) return ids.length;
+  const first = readArgument(field, 'first', variables);
+  if (first !== undefined) return typeof first === 'number' && first > 0 ? first : DEFAULT_PAGE_SIZE;
   const selected = field.selectionSet?.selections.map((each) => (each.kind === Kind.FIELD ? each.name.value : ''));
   return selected?.some((name) => name === 'edges' || name === 'nodes') ? DEFAULT_PAGE_SIZE : 1;
+}
+
+function readArgument(field: FieldNode, name: string, variables: Variables): unknown {
+  const argument = field.arguments?.find((each) => each.name.value === name);
+  return argument ? valueFromASTUntyped(argument.value, variables) : undefined;
 }
