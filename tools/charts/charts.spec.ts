@@ -1,0 +1,187 @@
+import { describe, expect, it } from 'vitest';
+import { explainRefusal, lintChart, renderChart, type ChartName, type Rendered } from './render-chart.ts';
+
+const CHARTS: readonly ChartName[] = ['atoll-agent', 'atoll-crds', 'atoll-hub'];
+const HUB = ['hub.address="hub.example:8444"', 'hub.enrolmentToken="once"', 'hub.ca="-----BEGIN CERTIFICATE-----"'];
+const HELM_TIMEOUT_MS = 120_000;
+
+interface Rule {
+  readonly apiGroups: readonly string[];
+  readonly resources: readonly string[];
+  readonly resourceNames?: readonly string[];
+  readonly verbs: readonly string[];
+}
+
+interface Container {
+  readonly image: string;
+  readonly args?: readonly string[];
+  readonly command?: readonly string[];
+  readonly env: readonly { readonly name: string; readonly value?: string }[];
+  readonly securityContext: Readonly<Record<string, unknown>>;
+}
+
+const find = (objects: readonly Rendered[], kind: string): Rendered => {
+  const found = objects.find((object) => object.kind === kind);
+  if (found === undefined) throw new Error(`no ${kind} among ${objects.map((object) => object.kind).join(', ')}`);
+  return found;
+};
+const rulesOf = (objects: readonly Rendered[]): readonly Rule[] =>
+  objects.filter(({ kind }) => /Role$/.test(kind)).flatMap((role) => role['rules'] as Rule[]);
+const podOf = (objects: readonly Rendered[]) => {
+  const { template } = find(objects, 'Deployment')['spec'] as { template: { spec: Record<string, unknown> } };
+  return template.spec;
+};
+const containerOf = (objects: readonly Rendered[]): Container => (podOf(objects)['containers'] as Container[])[0]!;
+const environmentOf = (objects: readonly Rendered[]): Record<string, string | undefined> =>
+  Object.fromEntries(containerOf(objects).env.map(({ name, value }) => [name, value]));
+
+describe.each(CHARTS)('chart %s', { timeout: HELM_TIMEOUT_MS }, (chart) => {
+  it('passes helm lint and renders with its defaults', async () => {
+    await lintChart(chart);
+    expect((await renderChart(chart)).length).toBeGreaterThan(0);
+  });
+
+  it('refuses a value that it does not know', async () => {
+    expect(await explainRefusal(chart, ['replicaCounts=3'])).toMatch(/replicaCounts/);
+  });
+});
+
+describe.each(['atoll-agent', 'atoll-hub'] as const)('the pod of %s', { timeout: HELM_TIMEOUT_MS }, (chart) => {
+  it('passes Pod Security "restricted"', async () => {
+    const objects = await renderChart(chart);
+    expect(podOf(objects)['securityContext']).toMatchObject({
+      runAsNonRoot: true,
+      seccompProfile: { type: 'RuntimeDefault' },
+    });
+    expect(containerOf(objects).securityContext).toEqual({
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ['ALL'] },
+    });
+  });
+
+  it('gets no ATOLL_ variables from Services, which would be unknown keys', async () => {
+    expect(podOf(await renderChart(chart))['enableServiceLinks']).toBe(false);
+  });
+});
+
+describe('chart atoll-agent', { timeout: HELM_TIMEOUT_MS }, () => {
+  it('keeps the token in a Secret and out of the pod', async () => {
+    const objects = await renderChart('atoll-agent', HUB);
+    expect(find(objects, 'Secret')['stringData']).toMatchObject({ token: 'once' });
+    expect(JSON.stringify(find(objects, 'Deployment'))).not.toContain('once');
+    expect(environmentOf(objects)).toMatchObject({
+      ATOLL_HUB_ADDRESS: 'hub.example:8444',
+      ATOLL_ENROLMENT_TOKEN_FILE: '/etc/atoll/hub/token',
+    });
+  });
+
+  it('without a hub has neither Secret nor address', async () => {
+    const objects = await renderChart('atoll-agent');
+    expect(objects.some(({ kind }) => kind === 'Secret')).toBe(false);
+    expect(environmentOf(objects)).not.toHaveProperty('ATOLL_HUB_ADDRESS');
+  });
+
+  it('never lists or watches Secrets, in either scope', async () => {
+    for (const scope of ['cluster', 'namespace']) {
+      const rules = rulesOf(await renderChart('atoll-agent', [`scope="${scope}"`]));
+      const onSecrets = rules.filter(({ resources }) => resources.includes('secrets'));
+      expect(onSecrets.length).toBeGreaterThan(0);
+      expect(onSecrets.flatMap(({ verbs }) => verbs)).not.toContain('list');
+      expect(onSecrets.flatMap(({ verbs }) => verbs)).not.toContain('watch');
+      expect(JSON.stringify(rules)).not.toContain('*');
+    }
+  });
+
+  it('in scope namespace has no right outside its namespace', async () => {
+    const objects = await renderChart('atoll-agent', ['scope="namespace"']);
+    expect(objects.filter(({ kind }) => kind.startsWith('ClusterRole'))).toEqual([]);
+    expect(environmentOf(objects)).toMatchObject({ ATOLL_SCOPE: 'NAMESPACE', ATOLL_MANAGE_CRDS: 'false' });
+  });
+
+  it('writes no CRD but its own, and none where it does not manage them', async () => {
+    const writes = (rules: readonly Rule[]) =>
+      rules.filter(
+        ({ resources, verbs }) => resources.includes('customresourcedefinitions') && verbs.includes('patch'),
+      );
+    const managing = writes(rulesOf(await renderChart('atoll-agent')));
+    expect(managing.map(({ resourceNames }) => resourceNames)).toEqual([['redisclusters.redis.atoll.dev']]);
+    expect(writes(rulesOf(await renderChart('atoll-agent', ['crds.manage=false'])))).toEqual([]);
+  });
+
+  it('hands the limits to the agent', async () => {
+    const objects = await renderChart('atoll-agent', [
+      'limits.namespaces=["shop","blog"]',
+      'limits.imageRegistries=["docker.io"]',
+      'limits.acceptDeletes=false',
+      'limits.maxDeletes=0',
+    ]);
+    expect(environmentOf(objects)).toMatchObject({
+      ATOLL_ALLOWED_NAMESPACES: 'shop,blog',
+      ATOLL_ALLOWED_IMAGE_REGISTRIES: 'docker.io',
+      ATOLL_ACCEPT_DELETES: 'false',
+      ATOLL_MAX_DELETES: '0',
+    });
+  });
+
+  it.each(['scope="everything"', 'hub.address="no-port"', 'logLevel="loud"', 'replicaCount=-1'])(
+    'refuses %s',
+    async (value) => {
+      expect(await explainRefusal('atoll-agent', [value])).toMatch(/values don't meet the specifications/);
+    },
+  );
+});
+
+describe('chart atoll-crds', { timeout: HELM_TIMEOUT_MS }, () => {
+  it('keeps the CRD when it is uninstalled', async () => {
+    const { metadata } = find(await renderChart('atoll-crds'), 'CustomResourceDefinition');
+    expect(metadata).toMatchObject({ annotations: { 'helm.sh/resource-policy': 'keep' } });
+  });
+
+  it('adds RedisClusters to the roles of the cluster', async () => {
+    const labels = (await renderChart('atoll-crds')).flatMap(({ metadata }) => Object.keys(metadata.labels ?? {}));
+    for (const role of ['admin', 'edit', 'view']) {
+      expect(labels).toContain(`rbac.authorization.k8s.io/aggregate-to-${role}`);
+    }
+  });
+
+  it('refuses the deletion of what says Deny', async () => {
+    const objects = await renderChart('atoll-crds');
+    expect(JSON.stringify(find(objects, 'ValidatingAdmissionPolicy'))).toContain("deletionPolicy != 'Deny'");
+    expect(find(objects, 'ValidatingAdmissionPolicyBinding')['spec']).toMatchObject({ validationActions: ['Deny'] });
+    const without = await renderChart('atoll-crds', ['denyDeletion=false']);
+    expect(without.some(({ kind }) => kind === 'ValidatingAdmissionPolicy')).toBe(false);
+  });
+});
+
+describe('chart atoll-hub', { timeout: HELM_TIMEOUT_MS }, () => {
+  const SECRETS = ['database.existingSecret="db"', 'tls.existingSecret="tls"', 'adminToken.existingSecret="admin"'];
+
+  it('reads every secret from a Secret', async () => {
+    const objects = await renderChart('atoll-hub', [...SECRETS, 'persistence.enabled=false', 'replicaCount=3']);
+    expect(objects.some(({ kind }) => kind === 'Secret')).toBe(false);
+    expect(containerOf(objects).env.find(({ name }) => name === 'DATABASE_URL')).toMatchObject({
+      valueFrom: { secretKeyRef: { name: 'db', key: 'url' } },
+    });
+    expect(find(objects, 'PodDisruptionBudget')['spec']).toMatchObject({ maxUnavailable: 1 });
+  });
+
+  it.each<[string, readonly string[], RegExp]>([
+    ['replicas that would each have a CA of their own', ['replicaCount=2'], /needs database\.existingSecret/],
+    ['no volume for what it makes itself', ['persistence.enabled=false'], /without persistence\.enabled/],
+    ['an ingress without a host', ['ingress.enabled=true'], /needs ingress\.host/],
+  ])('refuses %s', async (_, values, reason) => {
+    expect(await explainRefusal('atoll-hub', values)).toMatch(reason);
+  });
+
+  it('never runs two pods on one volume', async () => {
+    expect(find(await renderChart('atoll-hub'), 'Deployment')['spec']).toMatchObject({
+      strategy: { type: 'Recreate' },
+    });
+  });
+
+  it('offers the API by ingress when asked', async () => {
+    const objects = await renderChart('atoll-hub', ['ingress.enabled=true', 'ingress.host="atoll.example"']);
+    expect(JSON.stringify(find(objects, 'Ingress'))).toContain('atoll.example');
+  });
+});
