@@ -49,9 +49,10 @@ export class GraphqlClient {
   }
 
   async request<T>(query: string, variables: Readonly<Record<string, unknown>> = {}): Promise<T> {
-    const answer = JSON.parse(await this.requestText(query, variables)) as GraphqlAnswer<T>;
+    const text = await this.requestText(query, variables);
+    const answer = JSON.parse(text) as GraphqlAnswer<T>;
     if (answer.errors && answer.errors.length > 0) throw new GraphqlError(answer.errors);
-    if (answer.data === undefined || answer.data === null) throw new Error('the answer has no data');
+    if (answer.data === undefined || answer.data === null) throw new Error(`the answer has no data: ${text.slice(0, 500)}`);
     return answer.data;
   }
 

@@ -88,7 +88,7 @@ export async function startHub(options: HubOptions): Promise<HubProcess> {
   child.stderr.pipe(log, { end: false });
   const ready = await waitReady(readyFile, child, logFile);
   const token = readFileSync(ready.adminTokenFile, 'utf8').trim();
-  const api = new GraphqlClient({ url: ready.apiUrl, caFile: ready.caFile, token });
+  const api = new GraphqlClient({ url: `${ready.apiUrl}/graphql`, caFile: ready.caFile, token });
   const stop = async (signal: NodeJS.Signals = 'SIGTERM'): Promise<void> => {
     dialled.delete(child);
     await api.close();

@@ -81,7 +81,8 @@ async function listen(app: NestFastifyApplication, runtime: HubRuntime): Promise
   const agentPort = await app.get(AgentListener).listen(config.agentPort, config.listenAddress);
   const host = isWildcard(config.listenAddress) ? 'localhost' : config.listenAddress;
   addresses.api = config.publicApiAddress ?? `${host}:${apiPort}`;
-  addresses.agents = config.publicAgentAddresses.length > 0 ? config.publicAgentAddresses : [`${host}:${agentPort}`];
+  const publicAgents = config.publicAgentAddresses.map((each) => withRealPort(each, agentPort));
+  addresses.agents = publicAgents.length > 0 ? publicAgents : [`${host}:${agentPort}`];
   return {
     apiUrl: `https://${addresses.api}`,
     agentAddress: addresses.agents[0] ?? '',
@@ -91,6 +92,9 @@ async function listen(app: NestFastifyApplication, runtime: HubRuntime): Promise
     pid: process.pid,
   };
 }
+
+/** Port 0 takes any free one; what agents are told is the one it became. */
+const withRealPort = (address: string, port: number): string => address.replace(/:0$/, `:${port}`);
 
 const isWildcard = (address: string): boolean => address === '0.0.0.0' || address === '::';
 
