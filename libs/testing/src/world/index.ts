@@ -1,2 +1,3 @@
 export * from './draw-snapshot.ts';
 export * from './make-facts.ts';
+export * from './play-seed.ts';

@@ -1,0 +1,53 @@
+/**
+ * What must hold after every step, whatever happened: no acknowledged write disappears except by a fault that destroyed
+ * its last copy, the primary Service never selects two pods, and two primaries that both take writes overlap at most as
+ * long as an isolated one needs to fence itself.
+ */
+import { LABEL } from '#domain';
+import { volumeClaimName } from '#manifests';
+import { takesWrites } from './run-redis.ts';
+import { isPersistent, podsOf, redisOf, violate } from './world-state.ts';
+import type { World } from './world-state.ts';
+
+/** max-lag 10 s and 2 s (04). */
+const MAX_OVERLAP_MS = 12_000;
+
+const survives = (world: World): ReadonlySet<number> => {
+  const copies = new Set<number>();
+  for (const pod of podsOf(world, 'redis')) for (const write of redisOf(pod)?.writes ?? []) copies.add(write);
+  if (!isPersistent(world)) return copies;
+  for (const [claim, writes] of world.volumes) {
+    const running = podsOf(world, 'redis').some((pod) => volumeClaimName(pod.name) === claim && redisOf(pod));
+    if (!running) for (const write of writes) copies.add(write);
+  }
+  return copies;
+};
+
+/** After faults: what has no copy left was destroyed by them, which the spec declares (no persistence, one pod). */
+export const excuseDestroyed = (world: World): void => {
+  const copies = survives(world);
+  for (const write of world.acknowledged) {
+    if (copies.has(write)) continue;
+    world.acknowledged.delete(write);
+    world.excused.add(write);
+  }
+};
+
+/** After the agent and replication had their turn: nothing of what was acknowledged may be gone. */
+export const checkLedger = (world: World): void => {
+  const copies = survives(world);
+  const lost = [...world.acknowledged].filter((write) => !copies.has(write));
+  if (lost.length === 0) return;
+  violate(world, `${lost.length} acknowledged writes are gone, the first is ${lost[0]}`);
+  for (const write of lost) world.acknowledged.delete(write);
+};
+
+export const checkRoles = (world: World): void => {
+  const labelled = podsOf(world, 'redis').filter((pod) => pod.labels[LABEL.role] === 'primary');
+  if (labelled.length > 1) violate(world, `${labelled.map((pod) => pod.name).join(' and ')} are both labelled primary`);
+  const writable = podsOf(world, 'redis').filter((pod) => takesWrites(world, pod));
+  if (writable.length < 2) world.twoPrimariesSinceMs = undefined;
+  else world.twoPrimariesSinceMs ??= world.nowMs;
+  const overlapMs = world.nowMs - (world.twoPrimariesSinceMs ?? world.nowMs);
+  if (overlapMs > MAX_OVERLAP_MS) violate(world, `two primaries took writes for ${overlapMs} ms`);
+};

@@ -1,0 +1,148 @@
+/**
+ * Carries out planned actions in the simulated world, with the preconditions that the real executors read again. Throws
+ * where a real one would fail; the pass ends there.
+ */
+import { FINALIZER, LABEL, WAITING_PRIMARY_HOST } from '#domain';
+import type { Action, KubeObject } from '#domain';
+import { decodeRecord, describeOwner, renderRecord } from '#manifests';
+import { demoteTo, promote } from './run-redis.ts';
+import { deletePod } from './run-pods.ts';
+import { childKey, isReachable, makeId, podsOf, redisOf, sentinelOf, tell, violate } from './world-state.ts';
+import type { SimPod, SimRedis, World } from './world-state.ts';
+
+export const executeInWorld = (world: World, action: Action): void => {
+  tell(world, `agent: ${action.kind} (${action.reason}) ${action.message}`);
+  switch (action.kind) {
+    case 'AddFinalizer':
+      return setFinalizers(world, [FINALIZER]);
+    case 'RemoveFinalizer':
+      return setFinalizers(world, []);
+    case 'ApplyChild':
+      return putChild(world, action.object);
+    case 'DeleteChild':
+      return deleteChild(world, action);
+    case 'CreateCredentials':
+    case 'PublishConnection':
+      return putChild(world, makeSecret(world, action.key.name));
+    case 'WriteRecord':
+      return writeRecord(world, action);
+    case 'PromotePod':
+      return promotePod(world, action);
+    case 'ReplicateFrom':
+      return demoteTo(world, requireRedis(world, action.pod, action.expectRunId), action.primaryHost);
+    case 'MonitorPrimary':
+      return monitorPrimary(world, action);
+    case 'SetSentinelSettings':
+      return Object.assign(requireMonitor(world, action.sentinelPod).settings, action.settings) && undefined;
+    case 'SetConfig':
+      return Object.assign(requireRedis(world, action.pod, '').config, action.values) && undefined;
+    case 'LabelRole':
+      return labelRole(world, action);
+    case 'EvictPod':
+      return deletePod(world, requirePod(world, action.pod));
+  }
+};
+
+type Of<K extends Action['kind']> = Extract<Action, { kind: K }>;
+
+const setFinalizers = (world: World, finalizers: readonly string[]): void => {
+  const { resource } = world;
+  if (resource === undefined) throw new Error('gone');
+  world.resource = { ...resource, metadata: { ...resource.metadata, finalizers } };
+  if (finalizers.length === 0 && resource.metadata.deletionTimestamp !== undefined) world.resource = undefined;
+};
+
+const putChild = (world: World, object: KubeObject): void => {
+  const key = childKey(object.kind, object.metadata.name);
+  const uid = world.children.get(key)?.metadata.uid ?? makeId(world, 'uid');
+  const metadata = { ...object.metadata, uid, creationTimestamp: '2026-01-01T00:00:05Z' };
+  world.children.set(key, { ...structuredClone(object), metadata });
+};
+
+const deleteChild = (world: World, action: Of<'DeleteChild'>): void => {
+  const key = childKey(action.objectKind, action.key.name);
+  if (world.children.get(key)?.metadata.uid !== action.uid) return;
+  world.children.delete(key);
+  if (action.objectKind === 'PersistentVolumeClaim') world.volumes.delete(action.key.name);
+  if (action.objectKind !== 'StatefulSet') return;
+  const component = action.key.name === world.names.redis ? 'redis' : 'sentinel';
+  for (const pod of podsOf(world, component)) deletePod(world, pod);
+};
+
+const makeSecret = (world: World, name: string): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'Secret',
+  metadata: { name, namespace: 'shop', labels: { [LABEL.dataSet]: world.names.hash, [LABEL.instance]: 'orders' } },
+});
+
+const writeRecord = (world: World, { record, key, reason }: Of<'WriteRecord'>): void => {
+  const live = world.children.get(childKey('ConfigMap', key.name));
+  const known = live === undefined ? undefined : decodeRecord(live);
+  if (known !== undefined && known.primaryTerm > record.primaryTerm) throw new Error('older term');
+  if (record.primaryTerm < world.highestTerm) violate(world, `the term went back to ${record.primaryTerm}`);
+  if (reason === 'CreatingDataSet') world.creations += 1;
+  if (world.creations > 1) violate(world, 'the data set was created a second time');
+  world.highestTerm = Math.max(world.highestTerm, record.primaryTerm);
+  const owner = describeOwner({
+    name: 'orders',
+    namespace: 'shop',
+    dataSetId: record.dataSetId as never,
+    renderVersion: 1,
+  });
+  putChild(world, renderRecord(owner, key.name, record));
+};
+
+const requirePod = (world: World, name: string): SimPod => {
+  const pod = world.pods.get(name);
+  if (pod === undefined || !isReachable(world, pod)) throw new Error(`no connection to ${name}`);
+  return pod;
+};
+
+const requireRedis = (world: World, name: string, expectRunId: string): SimRedis => {
+  const redis = redisOf(requirePod(world, name));
+  if (redis === undefined) throw new Error(`no connection to ${name}`);
+  if (expectRunId !== '' && redis.runId !== expectRunId) throw new Error('restarted');
+  return redis;
+};
+
+const requireMonitor = (world: World, name: string): { settings: Record<string, string> } => {
+  const monitor = sentinelOf(requirePod(world, name))?.monitor;
+  if (monitor === undefined) throw new Error('no such master');
+  return monitor;
+};
+
+const promotePod = (world: World, action: Of<'PromotePod'>): void => {
+  const redis = requireRedis(world, action.pod, action.expectRunId);
+  if (redis.role === 'master') return;
+  if (redis.linkUp) throw new Error('link up');
+  if (action.onlyIfEmpty && redis.writes.size > 0) throw new Error('not empty');
+  if (action.onlyIfWaiting && redis.masterHost !== WAITING_PRIMARY_HOST) throw new Error('not waiting');
+  const fuller = podsOf(world, 'redis').find((pod) => (redisOf(pod)?.writes.size ?? 0) > 0 && isReachable(world, pod));
+  if (redis.writes.size === 0 && fuller !== undefined) {
+    violate(world, `empty ${action.pod} was promoted while ${fuller.name} holds data`);
+  }
+  promote(world, redis, makeId(world, 'history'));
+};
+
+const monitorPrimary = (world: World, action: Of<'MonitorPrimary'>): void => {
+  const sentinel = sentinelOf(requirePod(world, action.sentinelPod));
+  if (sentinel === undefined) throw new Error(`no connection to ${action.sentinelPod}`);
+  if (sentinel.failoverUntilMs !== undefined) throw new Error('failover in progress');
+  if (sentinel.monitor?.host === action.primaryHost) {
+    Object.assign(sentinel.monitor.settings, action.settings);
+    return;
+  }
+  sentinel.monitor = {
+    host: action.primaryHost,
+    configEpoch: 0,
+    knownHosts: new Set(),
+    downSinceMs: undefined,
+    settings: { ...action.settings },
+  };
+};
+
+const labelRole = (world: World, action: Of<'LabelRole'>): void => {
+  const pod = world.pods.get(action.pod);
+  if (pod === undefined || pod.uid !== action.podUid) return;
+  pod.labels = { ...pod.labels, [LABEL.role]: action.role };
+};

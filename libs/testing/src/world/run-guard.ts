@@ -1,0 +1,102 @@
+/**
+ * The startup guard of libs/manifests (start-redis-script.ts), in the simulation's terms: whom the Sentinel majority or
+ * the peers name, whether this pod has data, and how long it may wait before it becomes a waiting replica.
+ */
+import { WAITING_PRIMARY_HOST } from '#domain';
+import { volumeClaimName } from '#manifests';
+import { findByHost, isPersistent, makeId, podsOf, reaches, redisOf, sentinelOf, sizeOf, tell } from './world-state.ts';
+import type { SimPod, World } from './world-state.ts';
+
+/** Sentinel's down-after and ten seconds. */
+const PATIENCE_MS = 15_000;
+
+type Decision =
+  | { readonly start: 'primary' }
+  | { readonly start: 'replica'; readonly host: string }
+  | { readonly start: 'later'; readonly fallback: string };
+
+export const runGuard = (world: World, pod: SimPod): void => {
+  if (pod.process !== undefined || world.nowMs < pod.startsAtMs || pod.terminating) return;
+  if (pod.component === 'sentinel') return startSentinel(pod);
+  pod.guardUntilMs ??= world.nowMs + PATIENCE_MS;
+  const decision = decide(world, pod);
+  if (decision.start === 'primary') return startRedis(world, pod, undefined);
+  if (decision.start === 'replica') return startRedis(world, pod, decision.host);
+  if (world.nowMs >= pod.guardUntilMs) startRedis(world, pod, decision.fallback);
+};
+
+const startSentinel = (pod: SimPod): void => {
+  pod.process = { kind: 'sentinel', id: pod.name, monitor: pod.kept, failoverUntilMs: undefined, lastFailoverMs: -1e9 };
+  pod.kept = undefined;
+};
+
+const startRedis = (world: World, pod: SimPod, masterHost: string | undefined): void => {
+  pod.guardUntilMs = undefined;
+  const writes = new Set(isPersistent(world) ? world.volumes.get(volumeClaimName(pod.name)) : []);
+  pod.process = {
+    kind: 'redis',
+    runId: makeId(world, 'run'),
+    role: masterHost === undefined ? 'master' : 'slave',
+    masterHost: masterHost ?? '',
+    linkUp: false,
+    linkDownSinceMs: undefined,
+    replicationId: makeId(world, 'history'),
+    secondReplicationId: '0'.repeat(40),
+    offsetBytes: 0,
+    writes,
+    config: { 'maxmemory-policy': 'noeviction' },
+  };
+  tell(
+    world,
+    `${pod.name} starts as ${masterHost === undefined ? 'primary' : `replica of ${masterHost}`} with ${writes.size} keys`,
+  );
+};
+
+const hasData = (world: World, pod: SimPod): boolean =>
+  isPersistent(world) && (world.volumes.get(volumeClaimName(pod.name))?.size ?? 0) > 0;
+
+const waiting: Decision = { start: 'replica', host: WAITING_PRIMARY_HOST };
+
+const decide = (world: World, pod: SimPod): Decision => {
+  const mode = world.resource?.spec.mode ?? 'Standalone';
+  if (mode === 'Standalone') return { start: 'primary' };
+  return mode === 'Sentinel' ? decideBySentinels(world, pod) : decideByPeers(world, pod);
+};
+
+const decideBySentinels = (world: World, pod: SimPod): Decision => {
+  const majority = Math.floor(sizeOf(world, 'sentinel') / 2) + 1;
+  const views = podsOf(world, 'sentinel')
+    .filter((other) => reaches(world, pod, other))
+    .map(sentinelOf)
+    .filter((sentinel) => sentinel !== undefined);
+  if (views.length < majority) return waiting;
+  const monitors = views.map((view) => view.monitor).filter((monitor) => monitor !== undefined);
+  if (views.length - monitors.length >= majority) return waiting;
+  const named = monitors
+    .map((monitor) => monitor.host)
+    .find((host, _, all) => all.filter((one) => one === host).length >= majority);
+  if (named === undefined) return { start: 'later', fallback: WAITING_PRIMARY_HOST };
+  if (named !== pod.ip) {
+    const leader = redisOf(findByHost(world, pod, named));
+    return leader?.role === 'master' ? { start: 'replica', host: named } : { start: 'later', fallback: named };
+  }
+  const busy = views.some((view) => view.failoverUntilMs !== undefined) || countDown(world, monitors) >= majority;
+  return !busy && hasData(world, pod) ? { start: 'primary' } : { start: 'later', fallback: WAITING_PRIMARY_HOST };
+};
+
+const countDown = (world: World, monitors: readonly { downSinceMs: number | undefined }[]): number =>
+  monitors.filter(({ downSinceMs }) => downSinceMs !== undefined && world.nowMs - downSinceMs >= 5_000).length;
+
+const decideByPeers = (world: World, pod: SimPod): Decision => {
+  const peers = podsOf(world, 'redis').filter((other) => other.name !== pod.name);
+  const answering = peers.filter((other) => redisOf(other) !== undefined && reaches(world, pod, other));
+  const masters = answering.filter((other) => redisOf(other)?.role === 'master');
+  const [only] = masters;
+  if (only !== undefined && masters.length === 1) return { start: 'replica', host: only.ip };
+  if (masters.length > 1) return waiting;
+  if (answering.length < sizeOf(world, 'redis') - 1 || answering.length === 0) return waiting;
+  const followed = answering.map((other) => redisOf(other)?.masterHost);
+  const mine = followed.filter((host) => host === pod.ip).length;
+  const idle = followed.filter((host) => host === WAITING_PRIMARY_HOST).length;
+  return mine > 0 && mine + idle === answering.length && hasData(world, pod) ? { start: 'primary' } : waiting;
+};

@@ -1,0 +1,137 @@
+/**
+ * Kubernetes' part: StatefulSets make their pods, kubelets start containers, the node controller notices silence after
+ * its grace period. New pods get new addresses; a volume stays with its name.
+ */
+import { LABEL } from '#domain';
+import { podName, volumeClaimName } from '#manifests';
+import {
+  TICK_MS,
+  childKey,
+  isPersistent,
+  makeId,
+  nodeOf,
+  podsOf,
+  redisOf,
+  sentinelOf,
+  sizeOf,
+  tell,
+} from './world-state.ts';
+import type { SimPod, World } from './world-state.ts';
+
+const NODE_GRACE_MS = 40_000;
+const START_MS = 2_000;
+
+export const runPods = (world: World): void => {
+  watchNodes(world);
+  removeTerminated(world);
+  for (const component of ['redis', 'sentinel'] as const) makeMissing(world, component);
+};
+
+const watchNodes = (world: World): void => {
+  for (const node of world.nodes) {
+    const heard = node.up && !node.partitioned;
+    if (heard) node.notSeenSinceMs = undefined;
+    else node.notSeenSinceMs ??= world.nowMs;
+    node.ready = heard || world.nowMs - (node.notSeenSinceMs ?? world.nowMs) < NODE_GRACE_MS;
+  }
+};
+
+/** A pod object goes only after its kubelet said so; on a silent node it stays terminating. */
+const removeTerminated = (world: World): void => {
+  for (const pod of [...world.pods.values()]) {
+    const node = nodeOf(world, pod);
+    if (!pod.terminating || node?.up !== true || node.partitioned) continue;
+    endProcess(world, pod);
+    world.pods.delete(pod.name);
+  }
+};
+
+const makeMissing = (world: World, component: SimPod['component']): void => {
+  const set = component === 'redis' ? world.names.redis : world.names.sentinel;
+  if (!world.children.has(childKey('Secret', world.names.credentialsSecret))) return;
+  for (let ordinal = 0; ordinal < sizeOf(world, component); ordinal += 1) {
+    const name = podName(set, ordinal);
+    if (world.pods.has(name)) continue;
+    const ready = world.nodes.filter((node) => node.ready && node.up && !node.partitioned);
+    const node = ready[(ordinal + world.random.integer(2)) % Math.max(1, ready.length)];
+    if (node !== undefined) world.pods.set(name, makePod(world, { name, ordinal, component, node: node.name }));
+  }
+};
+
+const makePod = (world: World, of: Pick<SimPod, 'name' | 'ordinal' | 'component' | 'node'>): SimPod => {
+  if (of.component === 'redis' && isPersistent(world)) makeVolume(world, volumeClaimName(of.name));
+  return {
+    ...of,
+    uid: makeId(world, 'uid'),
+    ip: makeId(world, '10.0'),
+    labels: { [LABEL.dataSet]: world.names.hash, [LABEL.component]: of.component },
+    terminating: false,
+    restarts: 0,
+    startsAtMs: world.nowMs + START_MS,
+    guardUntilMs: undefined,
+    process: undefined,
+    kept: undefined,
+  };
+};
+
+const makeVolume = (world: World, claim: string): void => {
+  if (world.volumes.has(claim)) return;
+  world.volumes.set(claim, new Set());
+  const key = childKey('PersistentVolumeClaim', claim);
+  world.children.set(key, {
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    metadata: {
+      name: claim,
+      namespace: 'shop',
+      uid: makeId(world, 'uid'),
+      creationTimestamp: '2026-01-01T00:00:10Z',
+      labels: { [LABEL.dataSet]: world.names.hash, [LABEL.instance]: 'orders' },
+    },
+  });
+};
+
+/** The process ends; what it held in memory is gone, what its volume or emptyDir holds stays. */
+export const endProcess = (world: World, pod: SimPod): void => {
+  const redis = redisOf(pod);
+  const sentinel = sentinelOf(pod);
+  if (redis !== undefined && isPersistent(world)) world.volumes.set(volumeClaimName(pod.name), new Set(redis.writes));
+  if (sentinel !== undefined) pod.kept = sentinel.monitor;
+  pod.process = undefined;
+  pod.guardUntilMs = undefined;
+};
+
+/** The container ends and is started again by its kubelet, in the same pod with the same address. */
+export const restartContainer = (world: World, pod: SimPod): void => {
+  endProcess(world, pod);
+  pod.restarts += 1;
+  pod.startsAtMs = world.nowMs + TICK_MS;
+};
+
+export const deletePod = (world: World, pod: SimPod): void => {
+  pod.terminating = true;
+  tell(world, `pod ${pod.name} is deleted`);
+};
+
+/** A dead node's containers end at once; when it is back they start in new sandboxes, with new addresses. */
+export const killNode = (world: World, name: string): void => {
+  const node = world.nodes.find((candidate) => candidate.name === name);
+  if (node === undefined || !node.up) return;
+  node.up = false;
+  tell(world, `node ${name} dies`);
+  for (const pod of world.pods.values()) if (pod.node === name) endProcess(world, pod);
+};
+
+export const reviveNode = (world: World, name: string): void => {
+  const node = world.nodes.find((candidate) => candidate.name === name);
+  if (node === undefined || node.up) return;
+  node.up = true;
+  tell(world, `node ${name} is back`);
+  for (const component of ['redis', 'sentinel'] as const) {
+    for (const pod of podsOf(world, component).filter((candidate) => candidate.node === name)) {
+      pod.ip = makeId(world, '10.0');
+      pod.restarts += 1;
+      pod.startsAtMs = world.nowMs + START_MS;
+    }
+  }
+};

@@ -1,0 +1,121 @@
+/**
+ * The Sentinels' part: subjective and objective down, an election among replicas they know, the switch with a higher
+ * epoch, and the later conversion of masters and replicas that do not follow the chosen one.
+ */
+import { findByHost, makeId, podsOf, reaches, redisOf, sentinelOf, sizeOf, tell } from './world-state.ts';
+import type { SimMonitor, SimPod, SimSentinel, World } from './world-state.ts';
+import { demoteTo, promote } from './run-redis.ts';
+
+const DOWN_AFTER_MS = 5_000;
+/** A master that answers as a replica is given up after this (down-after and two INFO periods). */
+const WRONG_ROLE_MS = 20_000;
+const FAILOVER_PAUSE_MS = 30_000;
+const CONVERT_MS = 8_000;
+
+export const runSentinels = (world: World): void => {
+  const pods = podsOf(world, 'sentinel').filter((pod) => sentinelOf(pod)?.monitor !== undefined);
+  for (const pod of pods) watchMaster(world, pod);
+  for (const pod of pods) maybeFailOver(world, pod, pods);
+  for (const pod of pods) gossip(world, pod, pods);
+};
+
+const each = (pod: SimPod): { sentinel: SimSentinel; monitor: SimMonitor } | undefined => {
+  const sentinel = sentinelOf(pod);
+  return sentinel?.monitor === undefined ? undefined : { sentinel, monitor: sentinel.monitor };
+};
+
+const watchMaster = (world: World, pod: SimPod): void => {
+  const found = each(pod);
+  if (found === undefined) return;
+  const { sentinel, monitor } = found;
+  if (sentinel.failoverUntilMs !== undefined && world.nowMs >= sentinel.failoverUntilMs)
+    sentinel.failoverUntilMs = undefined;
+  const master = findByHost(world, pod, monitor.host);
+  const redis = redisOf(master);
+  if (redis?.role !== 'master') {
+    monitor.downSinceMs ??= world.nowMs + (redis === undefined ? 0 : WRONG_ROLE_MS - DOWN_AFTER_MS);
+    return;
+  }
+  monitor.downSinceMs = undefined;
+  for (const other of podsOf(world, 'redis')) {
+    const replica = redisOf(other);
+    if (replica?.role === 'slave' && replica.masterHost === monitor.host && replica.linkUp)
+      monitor.knownHosts.add(other.ip);
+  }
+  convertStrays(world, pod, monitor);
+};
+
+/** Known addresses that are master, or follow somebody else, are made replicas of the chosen one after a while. */
+const convertStrays = (world: World, pod: SimPod, monitor: SimMonitor): void => {
+  for (const host of monitor.knownHosts) {
+    if (host === monitor.host) continue;
+    const stray = redisOf(findByHost(world, pod, host));
+    if (stray === undefined || (stray.role === 'slave' && stray.masterHost === monitor.host)) continue;
+    if (world.nowMs % CONVERT_MS === 0) demoteTo(world, stray, monitor.host);
+  }
+};
+
+const isDown = (world: World, monitor: SimMonitor | undefined, host: string): boolean =>
+  monitor?.host === host && monitor.downSinceMs !== undefined && world.nowMs - monitor.downSinceMs >= DOWN_AFTER_MS;
+
+const maybeFailOver = (world: World, pod: SimPod, pods: readonly SimPod[]): void => {
+  const found = each(pod);
+  if (found === undefined || !isDown(world, found.monitor, found.monitor.host)) return;
+  const { sentinel, monitor } = found;
+  const voters = pods.filter(
+    (other) => reaches(world, pod, other) && isDown(world, sentinelOf(other)?.monitor, monitor.host),
+  );
+  if (voters.length * 2 <= sizeOf(world, 'sentinel')) return;
+  const recent = pods.some((other) => world.nowMs - (sentinelOf(other)?.lastFailoverMs ?? 0) < FAILOVER_PAUSE_MS);
+  if (recent) return;
+  sentinel.lastFailoverMs = world.nowMs;
+  const chosen = chooseReplica(world, pod, monitor);
+  if (chosen === undefined) return;
+  sentinel.failoverUntilMs = world.nowMs + 1_000;
+  switchTo(world, chosen, voters);
+};
+
+const chooseReplica = (world: World, pod: SimPod, monitor: SimMonitor): SimPod | undefined =>
+  [...monitor.knownHosts]
+    .map((host) => findByHost(world, pod, host))
+    .filter((other) => other !== undefined && other.component === 'redis' && redisOf(other)?.role === 'slave')
+    .map((other) => other as SimPod)
+    .sort((a, b) => (redisOf(b)?.offsetBytes ?? 0) - (redisOf(a)?.offsetBytes ?? 0))[0];
+
+/** Writes that the chosen replica lacks are the price of Sentinel's own failover, not the planner's doing. */
+const switchTo = (world: World, chosen: SimPod, voters: readonly SimPod[]): void => {
+  const redis = redisOf(chosen);
+  if (redis === undefined) return;
+  for (const write of world.acknowledged) {
+    if (redis.writes.has(write)) continue;
+    world.acknowledged.delete(write);
+    world.excused.add(write);
+  }
+  promote(world, redis, makeId(world, 'history'));
+  tell(world, `the Sentinels promote ${chosen.name} with ${redis.writes.size} keys`);
+  for (const voter of voters) {
+    const monitor = sentinelOf(voter)?.monitor;
+    if (monitor !== undefined) adopt(monitor, chosen.ip, monitor.configEpoch + 1);
+  }
+};
+
+const adopt = (monitor: SimMonitor, host: string, configEpoch: number): void => {
+  monitor.knownHosts.add(monitor.host);
+  monitor.knownHosts.delete(host);
+  monitor.host = host;
+  monitor.configEpoch = configEpoch;
+  monitor.downSinceMs = undefined;
+};
+
+/** Hello messages: the view of the highest epoch spreads among Sentinels that reach each other. */
+const gossip = (world: World, pod: SimPod, pods: readonly SimPod[]): void => {
+  const own = sentinelOf(pod)?.monitor;
+  if (own === undefined) return;
+  for (const other of pods) {
+    const theirs = sentinelOf(other)?.monitor;
+    if (theirs === undefined || theirs.configEpoch >= own.configEpoch || !reaches(world, pod, other)) continue;
+    if (redisOf(findByHost(world, pod, own.host)) === undefined) continue;
+    if (theirs.host === own.host) theirs.configEpoch = own.configEpoch;
+    else adopt(theirs, own.host, own.configEpoch);
+  }
+};

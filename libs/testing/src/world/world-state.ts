@@ -1,0 +1,142 @@
+/**
+ * The simulated world as plain mutable state: nodes, pods, volumes, the processes in the pods and what the API server
+ * holds. Time passes only by `tick`. Every write that a client was told "OK" for is in `acknowledged`, until a fault
+ * destroyed its last copy or a Sentinel chose a successor without it: then it is in `excused`.
+ */
+import type { KubeObject, PodSnapshot, RedisClusterObject } from '#domain';
+import type { ObjectNames } from '#manifests';
+import type { SeededRandom } from './seeded-random.ts';
+
+export interface SimNode {
+  readonly name: string;
+  up: boolean;
+  /** Cut off from every other node and from the agent. */
+  partitioned: boolean;
+  /** What the API server says; lags behind by the grace period. */
+  ready: boolean;
+  notSeenSinceMs: number | undefined;
+}
+
+export interface SimRedis {
+  kind: 'redis';
+  runId: string;
+  role: 'master' | 'slave';
+  masterHost: string;
+  linkUp: boolean;
+  linkDownSinceMs: number | undefined;
+  replicationId: string;
+  secondReplicationId: string;
+  offsetBytes: number;
+  writes: Set<number>;
+  config: Record<string, string>;
+}
+
+export interface SimMonitor {
+  host: string;
+  configEpoch: number;
+  knownHosts: Set<string>;
+  downSinceMs: number | undefined;
+  settings: Record<string, string>;
+}
+
+export interface SimSentinel {
+  kind: 'sentinel';
+  id: string;
+  monitor: SimMonitor | undefined;
+  failoverUntilMs: number | undefined;
+  lastFailoverMs: number;
+}
+
+export interface SimPod {
+  readonly name: string;
+  readonly ordinal: number;
+  readonly component: PodSnapshot['component'];
+  uid: string;
+  ip: string;
+  node: string;
+  labels: Record<string, string>;
+  terminating: boolean;
+  restarts: number;
+  /** Container start: the guard runs from here, redis-server from when it has decided. */
+  startsAtMs: number;
+  guardUntilMs: number | undefined;
+  process: SimRedis | SimSentinel | undefined;
+  /** A Sentinel's emptyDir: survives the container, not the pod. */
+  kept: SimMonitor | undefined;
+}
+
+export interface World {
+  nowMs: number;
+  readonly random: SeededRandom;
+  readonly names: ObjectNames;
+  resource: RedisClusterObject | undefined;
+  readonly children: Map<string, KubeObject>;
+  readonly nodes: SimNode[];
+  readonly pods: Map<string, SimPod>;
+  /** By claim name: what the append-only file holds. */
+  readonly volumes: Map<string, Set<number>>;
+  readonly acknowledged: Set<number>;
+  readonly excused: Set<number>;
+  nextWrite: number;
+  nextId: number;
+  /** Every step that changed something, for the story of a failing seed. */
+  readonly log: string[];
+  readonly violations: string[];
+  creations: number;
+  highestTerm: number;
+  twoPrimariesSinceMs: number | undefined;
+}
+
+export const TICK_MS = 1_000;
+
+export const childKey = (kind: string, name: string): string => `${kind}/${name}`;
+
+export const tell = (world: World, text: string): void => {
+  world.log.push(`${String(world.nowMs / 1_000).padStart(5)} s  ${text}`);
+};
+
+export const violate = (world: World, text: string): void => {
+  world.violations.push(text);
+  tell(world, `VIOLATION: ${text}`);
+};
+
+export const redisOf = (pod: SimPod | undefined): SimRedis | undefined =>
+  pod?.process?.kind === 'redis' ? pod.process : undefined;
+
+export const sentinelOf = (pod: SimPod | undefined): SimSentinel | undefined =>
+  pod?.process?.kind === 'sentinel' ? pod.process : undefined;
+
+export const podsOf = (world: World, component: SimPod['component']): readonly SimPod[] =>
+  [...world.pods.values()].filter((pod) => pod.component === component).sort((a, b) => a.ordinal - b.ordinal);
+
+export const nodeOf = (world: World, pod: SimPod): SimNode | undefined =>
+  world.nodes.find((node) => node.name === pod.node);
+
+/** The agent reaches the pod: its node runs and is not cut off. */
+export const isReachable = (world: World, pod: SimPod): boolean => {
+  const node = nodeOf(world, pod);
+  return node !== undefined && node.up && !node.partitioned;
+};
+
+/** One pod reaches another: on the same node always, else when neither node is cut off. */
+export const reaches = (world: World, from: SimPod, to: SimPod): boolean => {
+  if (nodeOf(world, to)?.up !== true || nodeOf(world, from)?.up !== true) return false;
+  return from.node === to.node || (isReachable(world, from) && isReachable(world, to));
+};
+
+/** The pod that has this address now, as seen from another pod, with a process behind it. */
+export const findByHost = (world: World, from: SimPod, host: string): SimPod | undefined =>
+  [...world.pods.values()].find((pod) => pod.ip === host && pod.process !== undefined && reaches(world, from, pod));
+
+export const makeId = (world: World, prefix: string): string => {
+  world.nextId += 1;
+  return `${prefix}-${world.nextId}`;
+};
+
+export const isPersistent = (world: World): boolean => world.resource?.spec.storage?.type === 'PersistentVolume';
+
+export const sizeOf = (world: World, component: SimPod['component']): number => {
+  const name = component === 'redis' ? world.names.redis : world.names.sentinel;
+  const set = world.children.get(childKey('StatefulSet', name)) as { spec?: { replicas?: number } } | undefined;
+  return set?.spec?.replicas ?? 0;
+};
