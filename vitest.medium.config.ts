@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { defineConfig } from 'vitest/config';
 
-// Real PostgreSQL, real migrations, agents over WebSocket: one server per run (apps/hub/test/postgres-for-run.ts), one
+// Real PostgreSQL, real migrations, agents over WebSocket: one server per run (apps/hub/test/postgres-for-run.config.ts), one
 // database per file.
 export default defineConfig({
   oxc: { decorator: { legacy: true, emitDecoratorMetadata: true } },
@@ -12,7 +12,7 @@ export default defineConfig({
     environment: 'node',
     pool: 'forks',
     maxWorkers: 2,
-    globalSetup: ['apps/hub/test/postgres-for-run.ts'],
+    globalSetup: ['apps/hub/test/postgres-for-run.config.ts'],
     testTimeout: 30_000,
     hookTimeout: 60_000,
     passWithNoTests: false,

@@ -144,10 +144,10 @@ export interface DeliveryView {
 }
 
 export async function readDelivery(hub: TestHub, hubUid: string): Promise<DeliveryView | undefined> {
-  const rows = (await hub.runtime.dataSource.query(
+  const rows = await hub.runtime.dataSource.query<DeliveryView[]>(
     `SELECT d.state, d.code, r.hub_generation, d.applied_generation, r.create_allowed
      FROM delivery AS d JOIN resource AS r ON r.hub_uid = d.hub_uid WHERE d.hub_uid = $1`,
     [hubUid],
-  )) as DeliveryView[];
+  );
   return rows[0];
 }

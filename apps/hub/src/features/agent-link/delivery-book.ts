@@ -70,28 +70,30 @@ async function lockResources(
   agentId: string,
   outcomes: readonly ObjectOutcome[],
 ): Promise<string[]> {
-  const rows = (await tx.query(
+  const rows = await tx.query<{ hubUid: string }[]>(
     `SELECT hub_uid AS "hubUid" FROM resource WHERE agent_id = $1 AND hub_uid::text = ANY($2::text[])
      ORDER BY hub_uid FOR NO KEY UPDATE`,
     [agentId, outcomes.map((outcome) => outcome.hubUid)],
-  )) as { hubUid: string }[];
+  );
   return rows.map((row) => row.hubUid);
 }
 
 export async function lockHead(tx: EntityManager, agentId: string): Promise<{ digest: string }> {
-  const rows = (await tx.query('SELECT digest FROM agent_spec_head WHERE agent_id = $1 FOR UPDATE', [agentId])) as {
-    digest: string;
-  }[];
+  const rows = await tx.query<
+    {
+      digest: string;
+    }[]
+  >('SELECT digest FROM agent_spec_head WHERE agent_id = $1 FOR UPDATE', [agentId]);
   if (!rows[0]) throw new Error(`agent ${agentId} has no spec head`);
   return rows[0];
 }
 
 /** Holds the session's row until commit, so that no take-over can come between the check and the write. */
 export async function holdsSession(tx: EntityManager, session: SessionKey): Promise<boolean> {
-  const rows = (await tx.query('SELECT 1 FROM agent_session WHERE agent_id = $1 AND session_no = $2 FOR SHARE', [
-    session.agentId,
-    session.sessionNo,
-  ])) as unknown[];
+  const rows = await tx.query<unknown[]>(
+    'SELECT 1 FROM agent_session WHERE agent_id = $1 AND session_no = $2 FOR SHARE',
+    [session.agentId, session.sessionNo],
+  );
   return rows.length === 1;
 }
 
@@ -101,11 +103,11 @@ async function decideSteps(
   outcomes: readonly ObjectOutcome[],
   sent: ReadonlyMap<string, Applied>,
 ): Promise<readonly Step[]> {
-  const rows = (await tx.query(
+  const rows = await tx.query<LockedRow[]>(
     `SELECT ${DELIVERY_COLUMNS} FROM resource AS r JOIN delivery AS d ON d.hub_uid = r.hub_uid
      WHERE r.hub_uid = ANY($1::uuid[])`,
     [hubUids],
-  )) as LockedRow[];
+  );
   const byUid = new Map(rows.map((row) => [row.hubUid, row]));
   // One object may be named twice; the last word counts.
   const last = new Map(outcomes.map((outcome) => [outcome.hubUid, outcome]));
@@ -162,7 +164,7 @@ async function writeDeliveries(tx: EntityManager, steps: readonly Step[], nowMs:
       applied_hash: applied?.hash ?? null,
       set_state: change !== undefined,
       ...change,
-      next_attempt_at: change?.nextAttemptInMs != null ? new Date(nowMs + change.nextAttemptInMs).toISOString() : null,
+      next_attempt_at: toTime(change?.nextAttemptInMs, nowMs),
     }));
   if (items.length === 0) return;
   await tx.query(
@@ -183,6 +185,9 @@ async function writeDeliveries(tx: EntityManager, steps: readonly Step[], nowMs:
     [JSON.stringify(items), new Date(nowMs)],
   );
 }
+
+const toTime = (inMs: number | null | undefined, nowMs: number): string | null =>
+  typeof inMs === 'number' ? new Date(nowMs + inMs).toISOString() : null;
 
 function toChange({ row, booking }: Step): Change[] {
   const base = { topic: 'redisCluster', subject: row.hubUid, projectId: row.projectId } as const;

@@ -29,7 +29,9 @@ export class DesiredRepository {
 
   /** Everything after a revision, merged by hubUid, oldest first, and `again`: objects to be sent once more. */
   async readChanges(agentId: string, afterRevision: number, again: readonly string[]): Promise<ChangeSet> {
-    const rows = (await this.#dataSource.query(
+    const rows = await this.#dataSource.query<
+      (TargetRow & { headRevision: number; changeCount: number; lastRevision: number | null })[]
+    >(
       `WITH changed AS (
          SELECT hub_uid, max(revision) AS revision FROM desired_change WHERE agent_id = $1 AND revision > $2
          GROUP BY hub_uid ORDER BY max(revision) LIMIT $4
@@ -43,7 +45,7 @@ export class DesiredRepository {
        LEFT JOIN resource AS r ON r.hub_uid = wanted.hub_uid AND r.agent_id = $1 AND r.deleted_at IS NULL
        WHERE h.agent_id = $1 ORDER BY wanted.revision NULLS LAST`,
       [agentId, afterRevision, again, CHANGES_PER_READ],
-    )) as (TargetRow & { headRevision: number; changeCount: number; lastRevision: number | null })[];
+    );
     const first = rows[0];
     if (!first) throw new Error(`agent ${agentId} has no spec head`);
     const complete = first.changeCount < CHANGES_PER_READ;
@@ -54,34 +56,36 @@ export class DesiredRepository {
   /** Everything, from one REPEATABLE READ transaction (03 rule 9): the last write of it is its revision. */
   readAll(agentId: string): Promise<ChangeSet> {
     return this.#dataSource.transaction('REPEATABLE READ', async (tx) => {
-      const heads = (await tx.query('SELECT revision FROM agent_spec_head WHERE agent_id = $1', [agentId])) as {
-        revision: number;
-      }[];
-      const rows = (await tx.query(
+      const heads = await tx.query<
+        {
+          revision: number;
+        }[]
+      >('SELECT revision FROM agent_spec_head WHERE agent_id = $1', [agentId]);
+      const rows = await tx.query<TargetRow[]>(
         `SELECT NULL AS revision, ${TARGET_COLUMNS} FROM resource AS r
          WHERE r.agent_id = $1 AND r.deleted_at IS NULL ORDER BY r.hub_uid`,
         [agentId],
-      )) as TargetRow[];
+      );
       return { revision: heads[0]?.revision ?? 0, rows };
     });
   }
 
   /** Objects whose current generation is not settled: at Hello all that a retry can mend, the others when they are due. */
   async findUnsettled(agentId: string): Promise<readonly string[]> {
-    const rows = (await this.#dataSource.query(
+    const rows = await this.#dataSource.query<{ hubUid: string }[]>(
       `SELECT d.hub_uid AS "hubUid" FROM delivery AS d JOIN resource AS r ON r.hub_uid = d.hub_uid
        WHERE r.agent_id = $1 AND (r.deletion IS NOT NULL OR d.state IN ('PENDING', 'CONFLICT')
          OR (d.state IN ('REJECTED', 'WAITING') AND (d.retryable IS NOT FALSE OR d.next_attempt_at <= now()))
          OR (d.state = 'DELETED_LOCALLY' AND d.next_attempt_at <= now()))
        ORDER BY d.hub_uid`,
       [agentId],
-    )) as { hubUid: string }[];
+    );
     return rows.map((row) => row.hubUid);
   }
 
   /** Agents with a session here that are behind, and objects of theirs whose next attempt is due. */
   async findDue(replica: string): Promise<ReadonlyMap<string, readonly string[]>> {
-    const rows = (await this.#dataSource.query(
+    const rows = await this.#dataSource.query<{ agentId: string; hubUid: string | null }[]>(
       `SELECT s.agent_id AS "agentId", NULL AS "hubUid" FROM agent_session AS s JOIN agent_spec_head AS h ON h.agent_id = s.agent_id
        WHERE s.replica = $1 AND s.state = 'CONNECTED' AND h.revision > h.acked_revision
        UNION ALL
@@ -89,7 +93,7 @@ export class DesiredRepository {
        JOIN agent_session AS s ON s.agent_id = r.agent_id
        WHERE s.replica = $1 AND s.state = 'CONNECTED' AND d.next_attempt_at <= now()`,
       [replica],
-    )) as { agentId: string; hubUid: string | null }[];
+    );
     const due = new Map<string, string[]>();
     for (const { agentId, hubUid } of rows) {
       const list = due.get(agentId) ?? [];
@@ -128,10 +132,10 @@ export class DesiredRepository {
 }
 
 async function readBreaker(tx: EntityManager, agentId: string, nowMs: number): Promise<BreakerState> {
-  const rows = (await tx.query(
+  const rows = await tx.query<{ agentId: string; at: Date }[]>(
     'SELECT agent_id AS "agentId", released_at AS at FROM tombstone_release WHERE released_at > $1',
     [new Date(nowMs - BREAKER_WINDOW_MS)],
-  )) as { agentId: string; at: Date }[];
+  );
   return {
     agentMs: rows.filter((row) => row.agentId === agentId).map((row) => row.at.getTime()),
     fleetMs: rows.map((row) => row.at.getTime()),

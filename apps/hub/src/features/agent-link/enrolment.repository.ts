@@ -67,9 +67,11 @@ export class EnrolmentRepository {
   }
 
   async stateOf(agentId: string): Promise<string | undefined> {
-    const rows = (await this.#dataSource.query('SELECT state FROM agent WHERE id = $1', [agentId])) as {
-      state: string;
-    }[];
+    const rows = await this.#dataSource.query<
+      {
+        state: string;
+      }[]
+    >('SELECT state FROM agent WHERE id = $1', [agentId]);
     return rows[0]?.state;
   }
 }
@@ -77,13 +79,13 @@ export class EnrolmentRepository {
 const hashOf = (token: string): Buffer => Buffer.from(tokenHash(token), 'hex');
 
 async function lockToken(tx: EntityManager, token: string, nowMs: number): Promise<TokenRow | undefined> {
-  const rows = (await tx.query(
+  const rows = await tx.query<TokenRow[]>(
     `SELECT t.agent_id AS "agentId", a.member_cluster_id AS "memberClusterId", t.expires_at < $2 AS expired,
        t.used_at AS "usedAt", a.state, a.scope_kind AS "scopeKind", a.scope_namespace AS "scopeNamespace",
        a.public_key AS "publicKey"
      FROM enrolment_token AS t JOIN agent AS a ON a.id = t.agent_id WHERE t.token_hash = $1 FOR UPDATE`,
     [hashOf(token), new Date(nowMs)],
-  )) as TokenRow[];
+  );
   return rows[0];
 }
 

@@ -33,7 +33,7 @@ SELECT (SELECT count(*) FROM vanished) + (SELECT count(*) FROM written) AS chang
 
 /** Returns how many rows changed. */
 export async function foldFleet(tx: EntityManager): Promise<number> {
-  const rows = (await tx.query(FOLD)) as { changed: number }[];
+  const rows = await tx.query<{ changed: number }[]>(FOLD);
   await tx.query(
     `INSERT INTO fleet_rollup_head (folded_at) VALUES (now()) ON CONFLICT (one) DO UPDATE SET folded_at = excluded.folded_at`,
   );

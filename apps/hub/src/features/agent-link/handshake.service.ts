@@ -88,6 +88,10 @@ export class HandshakeService {
     const refusal = refuseByState(agent) ?? (await this.#refuseByPlace(agent, hello));
     if (refusal) return refusal;
     if (key === 'current' && agent.previousPublicKey) await this.#sessions.forgetPreviousKey(agent.id);
+    return this.#accept(agent, hello);
+  }
+
+  async #accept(agent: AgentRow, hello: Hello): Promise<HelloAnswer> {
     const acceptance = await this.#sessions.accept(agent, hello, this.#clock.nowMs());
     if (acceptance.accepted) return { kind: 'ACCEPTED', ...acceptance, agent };
     return acceptance.reason === 'CLONED'

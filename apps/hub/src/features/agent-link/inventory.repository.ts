@@ -24,9 +24,10 @@ export class InventoryRepository {
 
   /** Until the next comparison may be asked for: two that cannot agree must not do nothing else. */
   async pauseBeforeNext(agentId: string, pauseMs: number, nowMs: number): Promise<number> {
-    const rows = (await this.#dataSource.query('SELECT inventory_at AS at FROM agent_spec_head WHERE agent_id = $1', [
-      agentId,
-    ])) as { at: Date | null }[];
+    const rows = await this.#dataSource.query<{ at: Date | null }[]>(
+      'SELECT inventory_at AS at FROM agent_spec_head WHERE agent_id = $1',
+      [agentId],
+    );
     const lastMs = rows[0]?.at?.getTime();
     return lastMs === undefined ? 0 : Math.max(0, lastMs + pauseMs - nowMs);
   }
@@ -55,12 +56,12 @@ export class InventoryRepository {
 
 async function lockWanted(tx: EntityManager, agentId: string): Promise<Row[]> {
   await tx.query('SELECT 1 FROM resource WHERE agent_id = $1 ORDER BY hub_uid FOR NO KEY UPDATE', [agentId]);
-  return (await tx.query(
+  return await tx.query<Row[]>(
     `SELECT r.hub_uid AS "hubUid", r.project_id AS "projectId", r.hub_generation AS "hubGeneration",
        r.spec_hash AS "specHash", r.deletion, r.create_allowed AS "createAllowed", d.state
      FROM resource AS r JOIN delivery AS d ON d.hub_uid = r.hub_uid WHERE r.agent_id = $1 AND r.deleted_at IS NULL`,
     [agentId],
-  )) as Row[];
+  );
 }
 
 async function writeVerdicts(tx: EntityManager, found: Found, nowMs: number): Promise<void> {

@@ -11,10 +11,10 @@ export class LivenessWork {
 
   async look(tx: EntityManager): Promise<readonly NewVerdict[]> {
     const { inGrace, nowMs, fleetSize } = await takePulse(tx);
-    const rows = (await tx.query(
+    const rows = await tx.query<SeenRow[]>(
       `SELECT s.agent_id AS "agentId", s.verdict, extract(epoch FROM now() - s.seen_at)::float8 * 1000 AS "ageMs" FROM ${ACTIVE}
        WHERE s.verdict <> 'FRESH' OR s.seen_at < now() - interval '30 seconds'`,
-    )) as SeenRow[];
+    );
     const since = this.#massSinceMs;
     const { verdicts, putOff } = judgeAll(rows, {
       fleetSize,
@@ -29,7 +29,7 @@ export class LivenessWork {
 }
 
 async function takePulse(tx: EntityManager): Promise<{ inGrace: boolean; nowMs: number; fleetSize: number }> {
-  const rows = (await tx.query(
+  const rows = await tx.query<{ inGrace: boolean; nowMs: number; fleetSize: number }[]>(
     `INSERT INTO liveness_pulse AS p (at, grace_until)
        SELECT now(), now() + $1 * interval '1 millisecond'
      ON CONFLICT (one) DO UPDATE SET at = excluded.at, grace_until =
@@ -37,7 +37,7 @@ async function takePulse(tx: EntityManager): Promise<{ inGrace: boolean; nowMs: 
      RETURNING grace_until > now() AS "inGrace", extract(epoch FROM now())::float8 * 1000 AS "nowMs",
        (SELECT count(*) FROM ${ACTIVE}) AS "fleetSize"`,
     [GRACE_MS, PULSE_GAP_MS],
-  )) as { inGrace: boolean; nowMs: number; fleetSize: number }[];
+  );
   if (!rows[0]) throw new Error('the pulse was not written');
   return rows[0];
 }
@@ -56,11 +56,13 @@ async function writeVerdicts(tx: EntityManager, verdicts: readonly NewVerdict[],
      WHERE agent_id = ANY($1::uuid[]) AND state = 'CONNECTED'`,
     [lost],
   );
-  const subjects = (await tx.query(
+  const subjects = await tx.query<
+    { topic: 'memberCluster' | 'redisCluster'; subject: string; projectId: string | null }[]
+  >(
     `SELECT DISTINCT 'memberCluster' AS topic, member_cluster_id AS subject, NULL::uuid AS "projectId" FROM agent WHERE id = ANY($1::uuid[])
      UNION ALL SELECT 'redisCluster', hub_uid, project_id FROM resource WHERE agent_id = ANY($1::uuid[]) AND deleted_at IS NULL`,
     [agentIds],
-  )) as { topic: 'memberCluster' | 'redisCluster'; subject: string; projectId: string | null }[];
+  );
   await appendChanges(
     tx,
     nowMs,

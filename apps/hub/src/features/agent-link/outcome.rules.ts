@@ -70,19 +70,31 @@ export function bookOutcome(row: DeliveryRow, outcome: ObjectOutcome, sent: Appl
     case 'DELETED_LOCALLY':
       return { applied: null, ...changeIfCurrent(row, outcome, 'DELETED_LOCALLY') };
     case 'APPLIED':
-    case 'CONFLICT': {
-      const applied = findApplied(row, outcome, sent);
-      const change = changeIfCurrent(row, outcome, outcome.state);
-      return applied ? { applied, ...change } : { compare: true, ...change };
-    }
+    case 'CONFLICT':
+      return bookWritten(row, outcome, outcome.state, sent);
     case 'REJECTED':
     case 'WAITING':
-      if (row.code === 'GENERATION_AHEAD') return {};
-      if (outcome.code === 'GENERATION_REUSED' && outcome.hubGeneration === row.hubGeneration) return { reissue: true };
-      if (outcome.code === 'GENERATION_AHEAD')
-        return { compare: true, ...changeIfCurrent(row, outcome, outcome.state) };
-      return changeIfCurrent(row, outcome, outcome.state);
+      return bookRefused(row, outcome, outcome.state);
   }
+}
+
+function bookWritten(
+  row: DeliveryRow,
+  outcome: ObjectOutcome,
+  state: 'APPLIED' | 'CONFLICT',
+  sent: Applied | undefined,
+): Booking {
+  const applied = findApplied(row, outcome, sent);
+  const change = changeIfCurrent(row, outcome, state);
+  return applied ? { applied, ...change } : { compare: true, ...change };
+}
+
+function bookRefused(row: DeliveryRow, outcome: ObjectOutcome, state: 'REJECTED' | 'WAITING'): Booking {
+  if (row.code === 'GENERATION_AHEAD') return {};
+  const change = changeIfCurrent(row, outcome, state);
+  if (outcome.code === 'GENERATION_AHEAD') return { compare: true, ...change };
+  const isCurrent = outcome.hubGeneration === row.hubGeneration;
+  return outcome.code === 'GENERATION_REUSED' && isCurrent ? { reissue: true } : change;
 }
 
 function findApplied(row: DeliveryRow, outcome: ObjectOutcome, sent: Applied | undefined): Applied | undefined {
@@ -92,22 +104,19 @@ function findApplied(row: DeliveryRow, outcome: ObjectOutcome, sent: Applied | u
   return sent?.generation === generation ? sent : undefined;
 }
 
+/** A tombstone has no generation; while one waits, outcomes of upserts sent before it say nothing about it. */
+const isAboutNow = (row: DeliveryRow, outcome: ObjectOutcome): boolean =>
+  outcome.hubGeneration === (row.deletion === null ? row.hubGeneration : 0);
+
 function changeIfCurrent(row: DeliveryRow, outcome: ObjectOutcome, state: DeliveryState): { change?: DeliveryChange } {
-  const isTombstone = row.deletion !== null;
-  // A tombstone has no generation; while one waits, outcomes of upserts sent before it say nothing about it.
-  if (isTombstone ? outcome.hubGeneration !== 0 : outcome.hubGeneration !== row.hubGeneration) return {};
-  const settled = state === 'APPLIED' || state === 'DELETED_LOCALLY' || state === 'CONFLICT';
-  const retryable = outcome.retryable ?? state === 'WAITING';
-  const attempts = settled ? 0 : row.attempts + 1;
-  return {
-    change: {
-      state,
-      code: outcome.code ?? null,
-      message: outcome.message ?? null,
-      retryable: settled ? null : retryable,
-      attempts,
-      nextAttemptInMs: settled ? null : pauseAfterAttempt(attempts, retryable),
-      contested: state === 'CONFLICT' ? (outcome.contested ?? []) : null,
-    },
-  };
+  if (!isAboutNow(row, outcome)) return {};
+  const told = { state, code: outcome.code ?? null, message: outcome.message ?? null };
+  if (state === 'REJECTED' || state === 'WAITING') {
+    const retryable = outcome.retryable ?? state === 'WAITING';
+    const attempts = row.attempts + 1;
+    const nextAttemptInMs = pauseAfterAttempt(attempts, retryable);
+    return { change: { ...told, retryable, attempts, nextAttemptInMs, contested: null } };
+  }
+  const contested = state === 'CONFLICT' ? (outcome.contested ?? []) : null;
+  return { change: { ...told, retryable: null, attempts: 0, nextAttemptInMs: null, contested } };
 }

@@ -22,17 +22,26 @@ export interface ResumeMode {
 type HelloState = Pick<Hello, 'appliedRevision' | 'specDigest' | 'inventory' | 'hubEpoch'>;
 
 export function chooseResumeMode(head: SpecHead, hello: HelloState, hubEpoch: string): ResumeMode {
-  if (hello.hubEpoch !== undefined && hello.hubEpoch !== hubEpoch)
-    return { mode: 'INVENTORY', reason: 'EPOCH_CHANGED' };
-  if (hello.appliedRevision > head.revision) return { mode: 'INVENTORY', reason: 'AGENT_AHEAD' };
-  if (head.inventoryNeeded) return { mode: 'INVENTORY', reason: 'DIGEST_DIFFERS' };
-  if (hello.hubEpoch === undefined || hello.appliedRevision === 0) return { mode: 'SNAPSHOT', reason: 'FIRST_SESSION' };
-  // The digest of an agent whose last ack was lost differs rightly; it is compared after the next ack.
-  const comparable = hello.inventory === 'SYNCED' && hello.appliedRevision === head.ackedRevision;
-  if (comparable && hello.specDigest !== head.digest) return { mode: 'INVENTORY', reason: 'DIGEST_DIFFERS' };
-  const behind = hello.appliedRevision < head.revision;
-  if (behind && (head.oldestChange === undefined || head.oldestChange > hello.appliedRevision + 1)) {
-    return { mode: 'SNAPSHOT', reason: 'OUTBOX_TRIMMED' };
-  }
+  const distrust = findDistrust(head, hello, hubEpoch);
+  if (distrust) return { mode: 'INVENTORY', reason: distrust };
+  if (isFirst(hello)) return { mode: 'SNAPSHOT', reason: 'FIRST_SESSION' };
+  if (isTrimmed(head, hello)) return { mode: 'SNAPSHOT', reason: 'OUTBOX_TRIMMED' };
   return { mode: 'DELTA', reason: 'IN_STEP' };
+}
+
+const isFirst = (hello: HelloState): boolean => hello.hubEpoch === undefined || hello.appliedRevision === 0;
+
+function findDistrust(head: SpecHead, hello: HelloState, hubEpoch: string): string | undefined {
+  if (hello.hubEpoch !== undefined && hello.hubEpoch !== hubEpoch) return 'EPOCH_CHANGED';
+  if (hello.appliedRevision > head.revision) return 'AGENT_AHEAD';
+  if (head.inventoryNeeded) return 'DIGEST_DIFFERS';
+  // The digest of an agent whose last ack was lost differs rightly; it is compared after the next ack.
+  const comparable = !isFirst(hello) && hello.inventory === 'SYNCED' && hello.appliedRevision === head.ackedRevision;
+  return comparable && hello.specDigest !== head.digest ? 'DIGEST_DIFFERS' : undefined;
+}
+
+/** What the agent has missed is not all in the outbox any more. */
+function isTrimmed(head: SpecHead, hello: HelloState): boolean {
+  if (hello.appliedRevision >= head.revision) return false;
+  return head.oldestChange === undefined || head.oldestChange > hello.appliedRevision + 1;
 }

@@ -41,12 +41,12 @@ export class SessionRepository {
   }
 
   async findAgent(agentId: string): Promise<AgentRow | undefined> {
-    const rows = (await this.#dataSource.query(
+    const rows = await this.#dataSource.query<AgentRow[]>(
       `SELECT id, member_cluster_id AS "memberClusterId", scope_kind AS "scopeKind", scope_namespace AS "scopeNamespace",
          public_key AS "publicKey", previous_public_key AS "previousPublicKey", fingerprint, state
        FROM agent WHERE id = $1`,
       [agentId],
-    )) as AgentRow[];
+    );
     return rows[0];
   }
 
@@ -106,23 +106,23 @@ export class SessionRepository {
 
   /** Which of these sessions may no longer write: taken over, quarantined or revoked. */
   async findFenced(sessions: readonly { agentId: string; sessionNo: number }[]): Promise<ReadonlyMap<string, string>> {
-    const rows = (await this.#dataSource.query(
+    const rows = await this.#dataSource.query<{ agentId: string; state: string }[]>(
       `SELECT mine.agent_id AS "agentId", coalesce(a.state, 'REVOKED') AS state
        FROM unnest($1::uuid[], $2::bigint[]) AS mine(agent_id, session_no)
        LEFT JOIN agent AS a ON a.id = mine.agent_id LEFT JOIN agent_session AS s ON s.agent_id = mine.agent_id
        WHERE a.state IS DISTINCT FROM 'ACTIVE' OR s.session_no IS DISTINCT FROM mine.session_no`,
       [sessions.map((one) => one.agentId), sessions.map((one) => one.sessionNo)],
-    )) as { agentId: string; state: string }[];
+    );
     return new Map(rows.map((row) => [row.agentId, row.state]));
   }
 
   /** The new key is used from the next Hello on; the old one is good until then, in case the answer is lost. */
   async rotateKey(agentId: string, sessionNo: number, newPublicKey: Buffer): Promise<boolean> {
-    const [, count] = (await this.#dataSource.query(
+    const [, count] = await this.#dataSource.query<[unknown, number]>(
       `UPDATE agent SET previous_public_key = public_key, public_key = $3
        WHERE id = $1 AND state = 'ACTIVE' AND EXISTS (SELECT 1 FROM agent_session WHERE agent_id = $1 AND session_no = $2)`,
       [agentId, sessionNo, newPublicKey],
-    )) as [unknown, number];
+    );
     return count === 1;
   }
 
@@ -132,10 +132,10 @@ export class SessionRepository {
 }
 
 async function lockSession(tx: EntityManager, agentId: string): Promise<PreviousSession> {
-  const rows = (await tx.query(
+  const rows = await tx.query<PreviousSession[]>(
     `SELECT session_no AS "sessionNo", instance_id AS "instanceId", state FROM agent_session WHERE agent_id = $1 FOR UPDATE`,
     [agentId],
-  )) as PreviousSession[];
+  );
   if (!rows[0]) throw new Error(`agent ${agentId} has no session row`);
   return rows[0];
 }
@@ -159,28 +159,28 @@ async function recordTakeOver(
     agentId,
     new Date(nowMs - TAKE_OVER_WINDOW_MS),
   ]);
-  const recent = (await tx.query(
+  const recent = await tx.query<TakeOver[]>(
     'SELECT from_instance AS "fromInstance", to_instance AS "toInstance" FROM agent_take_over WHERE agent_id = $1',
     [agentId],
-  )) as TakeOver[];
+  );
   return isCloned(recent, newest) ? 'CLONED' : undefined;
 }
 
 /** False when the agent is not ACTIVE any more: it was revoked between the look and the lock. */
 async function updateAgent(tx: EntityManager, hello: Hello): Promise<boolean> {
-  const [, count] = (await tx.query(
+  const [, count] = await tx.query<[unknown, number]>(
     `UPDATE agent SET agent_version = $2, crd_schema_hash = $3, capabilities = $4 WHERE id = $1 AND state = 'ACTIVE'`,
     [hello.agentId, hello.agentVersion, hello.crdSchemaHash, JSON.stringify(hello.capabilities)],
-  )) as [unknown, number];
+  );
   return count === 1;
 }
 
 async function quarantine(tx: EntityManager, agentId: string, reason: string, nowMs: number): Promise<void> {
-  const [rows] = (await tx.query(
+  const [rows] = await tx.query<[{ memberClusterId: string }[], number]>(
     `UPDATE agent SET state = 'QUARANTINED', state_reason = $2 WHERE id = $1 AND state = 'ACTIVE'
      RETURNING member_cluster_id AS "memberClusterId"`,
     [agentId, reason],
-  )) as [{ memberClusterId: string }[], number];
+  );
   for (const { memberClusterId } of rows) {
     await appendChanges(tx, nowMs, [{ topic: 'memberCluster', subject: memberClusterId, kind: 'CHANGED' }]);
   }
@@ -188,12 +188,12 @@ async function quarantine(tx: EntityManager, agentId: string, reason: string, no
 }
 
 async function readHead(tx: EntityManager, agentId: string): Promise<SpecHead> {
-  const rows = (await tx.query(
+  const rows = await tx.query<(SpecHead & { oldestChange: number | null })[]>(
     `SELECT revision, acked_revision AS "ackedRevision", digest, inventory_needed AS "inventoryNeeded",
        (SELECT min(revision) FROM desired_change WHERE agent_id = $1) AS "oldestChange"
      FROM agent_spec_head WHERE agent_id = $1`,
     [agentId],
-  )) as (SpecHead & { oldestChange: number | null })[];
+  );
   const row = rows[0];
   if (!row) throw new Error(`agent ${agentId} has no spec head`);
   const { oldestChange, ...head } = row;

@@ -36,7 +36,7 @@ export class StatusIngest {
   readonly #writer: StatusWriter;
   readonly #metrics: Metrics;
   readonly #log: Logger;
-  #waiting: Waiting[] = [];
+  readonly #waiting: Waiting[] = [];
   #waitingItems = 0;
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> | undefined;

@@ -1,36 +1,38 @@
 /** Status as rows, and the statements that keep them in the order of (session_no, counter). */
+import type { StatusItem } from '#protocol';
 import type { ManagedItem, ReportedItem } from './status.rules.ts';
 import { isUuid } from './handshake.service.ts';
 
-export const toStatusRow = ({
-  item,
-  known,
-  sessionNo,
-  counter,
-  hash,
-}: ManagedItem): Readonly<Record<string, unknown>> => ({
+/** Columns that are null when the agent says nothing, with the item's field. */
+const OPTIONAL = {
+  observed_hub_generation: 'observedHubGeneration',
+  observed_generation: 'observedGeneration',
+  phase: 'phase',
+  mode: 'mode',
+  engine_version: 'engineVersion',
+  size: 'size',
+  ready_pods: 'readyPods',
+  current_primary: 'currentPrimary',
+  primary_term: 'primaryTerm',
+  live_spec: 'liveSpec',
+  data_set_id: 'dataSetId',
+} as const satisfies Readonly<Record<string, keyof StatusItem>>;
+
+type Row = Readonly<Record<string, unknown>>;
+
+export const toStatusRow = ({ item, known, sessionNo, counter, hash }: ManagedItem): Row => ({
+  ...Object.fromEntries(Object.entries(OPTIONAL).map(([column, field]) => [column, item[field] ?? null])),
   hub_uid: known.hubUid,
   session_no: sessionNo,
   counter,
-  observed_hub_generation: item.observedHubGeneration ?? null,
-  observed_generation: item.observedGeneration ?? null,
-  phase: item.phase ?? null,
-  mode: item.mode ?? null,
-  engine_version: item.engineVersion ?? null,
-  size: item.size ?? null,
-  ready_pods: item.readyPods ?? null,
-  current_primary: item.currentPrimary ?? null,
-  primary_term: item.primaryTerm ?? null,
   endpoints: item.endpoints ?? {},
   pods: item.pods,
   conditions: item.conditions,
   foreign_fields: item.foreignFields,
   numbers: item.numbers ?? {},
-  live_spec: item.liveSpec ?? null,
-  data_set_id: item.dataSetId ?? null,
   kube_uid: item.uid,
-  gone: item.gone ?? false,
-  terminating: item.terminating ?? false,
+  gone: item.gone === true,
+  terminating: item.terminating === true,
   status_hash: hash,
 });
 
@@ -79,7 +81,7 @@ export const UPSERT_STATUS = `WITH written AS (
   RETURNING hub_uid AS "hubUid"
 ) SELECT * FROM written`;
 
-export const toLocalRow = ({ item, agentId, sessionNo, counter }: ReportedItem): Readonly<Record<string, unknown>> => ({
+export const toLocalRow = ({ item, agentId, sessionNo, counter }: ReportedItem): Row => ({
   agent_id: agentId,
   kind: item.kind,
   namespace: item.namespace,

@@ -59,24 +59,24 @@ export class StatusRepository implements StatusWriter {
 }
 
 async function findCurrentAgents(tx: EntityManager, entries: readonly StatusEntry[]): Promise<ReadonlySet<string>> {
-  const rows = (await tx.query(
+  const rows = await tx.query<{ agentId: string }[]>(
     `SELECT s.agent_id AS "agentId" FROM unnest($1::uuid[], $2::bigint[]) AS mine(agent_id, session_no)
      JOIN agent_session AS s ON s.agent_id = mine.agent_id AND s.session_no = mine.session_no
      JOIN agent AS a ON a.id = s.agent_id AND a.state = 'ACTIVE'`,
     [entries.map(({ session }) => session.agentId), entries.map(({ session }) => session.sessionNo)],
-  )) as { agentId: string }[];
+  );
   return new Set(rows.map((row) => row.agentId));
 }
 
 async function readKnown(tx: EntityManager, hubUids: readonly string[]): Promise<ReadonlyMap<string, KnownResource>> {
   if (hubUids.length === 0) return new Map();
-  const rows = (await tx.query(
+  const rows = await tx.query<KnownResource[]>(
     `SELECT r.hub_uid AS "hubUid", r.agent_id AS "agentId", r.project_id AS "projectId", r.deletion,
        d.state AS "deliveryState", s.status_hash AS "statusHash", s.hub_uid IS NOT NULL AS received
      FROM resource AS r JOIN delivery AS d ON d.hub_uid = r.hub_uid LEFT JOIN resource_status AS s ON s.hub_uid = r.hub_uid
      WHERE r.hub_uid = ANY($1::uuid[]) AND r.deleted_at IS NULL`,
     [hubUids],
-  )) as KnownResource[];
+  );
   return new Map(rows.map((row) => [row.hubUid, row]));
 }
 
@@ -87,19 +87,19 @@ async function readKnown(tx: EntityManager, hubUids: readonly string[]): Promise
 async function bookLocalDeletions(tx: EntityManager, items: readonly ManagedItem[], nowMs: number): Promise<void> {
   if (items.length === 0) return;
   const hubUids = items.map(({ known }) => known.hubUid);
-  const heads = (await tx.query(
+  const heads = await tx.query<{ agentId: string; digest: string }[]>(
     'SELECT agent_id AS "agentId", digest FROM agent_spec_head WHERE agent_id = ANY($1::uuid[]) ORDER BY agent_id FOR UPDATE',
     [[...new Set(items.map(({ agentId }) => agentId))]],
-  )) as { agentId: string; digest: string }[];
+  );
   await tx.query('SELECT 1 FROM resource WHERE hub_uid = ANY($1::uuid[]) ORDER BY hub_uid FOR NO KEY UPDATE', [
     hubUids,
   ]);
-  const rows = (await tx.query(
+  const rows = await tx.query<{ hubUid: string; agentId: string; hubGeneration: number; specHash: string }[]>(
     `SELECT d.hub_uid AS "hubUid", r.agent_id AS "agentId", d.applied_generation AS "hubGeneration", d.applied_hash AS "specHash"
      FROM delivery AS d JOIN resource AS r ON r.hub_uid = d.hub_uid
      WHERE d.hub_uid = ANY($1::uuid[]) AND r.deletion IS NULL AND NOT r.create_allowed AND d.applied_hash IS NOT NULL`,
     [hubUids],
-  )) as { hubUid: string; agentId: string; hubGeneration: number; specHash: string }[];
+  );
   for (const head of heads) {
     const digest = rows.filter((row) => row.agentId === head.agentId).reduce(removeFromDigest, head.digest);
     await tx.query('UPDATE agent_spec_head SET digest = $2 WHERE agent_id = $1', [head.agentId, digest]);
@@ -129,9 +129,11 @@ async function writeStatus(
   nowMs: number,
 ): Promise<ReadonlySet<string>> {
   if (managed.length === 0) return new Set();
-  const rows = (await tx.query(UPSERT_STATUS, [JSON.stringify(managed.map(toStatusRow)), new Date(nowMs)])) as {
-    hubUid: string;
-  }[];
+  const rows = await tx.query<
+    {
+      hubUid: string;
+    }[]
+  >(UPSERT_STATUS, [JSON.stringify(managed.map(toStatusRow)), new Date(nowMs)]);
   const written = new Set(rows.map((row) => row.hubUid));
   const counted = managed.filter(({ known }) => written.has(known.hubUid));
   await tx.query(

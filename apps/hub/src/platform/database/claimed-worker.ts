@@ -6,7 +6,12 @@ import type { Logger } from 'pino';
 import type { DataSource, EntityManager } from 'typeorm';
 
 /** One number per kind of work, equal in all replicas. */
-export const WORKER_LOCK = { liveness: 7_162_101, fold: 7_162_102, housekeeping: 7_162_103, outbox: 7_162_104 } as const;
+export const WORKER_LOCK = {
+  liveness: 7_162_101,
+  fold: 7_162_102,
+  housekeeping: 7_162_103,
+  outbox: 7_162_104,
+} as const;
 
 export interface ClaimedWork {
   readonly name: keyof typeof WORKER_LOCK;
@@ -41,9 +46,9 @@ export class ClaimedWorker {
   /** One tick; true when this replica had the claim. Throws what the work throws. */
   async tick(): Promise<boolean> {
     return this.#dataSource.transaction(async (tx) => {
-      const [row] = (await tx.query('SELECT pg_try_advisory_xact_lock($1) AS claimed', [
+      const [row] = await tx.query<{ claimed: boolean }[]>('SELECT pg_try_advisory_xact_lock($1) AS claimed', [
         WORKER_LOCK[this.#work.name],
-      ])) as { claimed: boolean }[];
+      ]);
       if (!row?.claimed) return false;
       await this.#work.work(tx);
       return true;

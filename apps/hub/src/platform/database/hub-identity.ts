@@ -23,7 +23,7 @@ export const isSameLineage = (a: DatabaseLineage, b: DatabaseLineage): boolean =
 
 /** Reads the identity; makes it at the first start, and gives it a new epoch when the lineage differs. */
 export async function ensureHubIdentity(tx: EntityManager, newEpoch: string, nowMs: number): Promise<HubIdentity> {
-  const [lineage] = (await tx.query(READ_LINEAGE)) as DatabaseLineage[];
+  const [lineage] = await tx.query<DatabaseLineage[]>(READ_LINEAGE);
   if (!lineage) throw new Error('PostgreSQL does not tell its system identifier');
   const { systemIdentifier, timelineId } = lineage;
   await tx.query(
@@ -34,7 +34,7 @@ export async function ensureHubIdentity(tx: EntityManager, newEpoch: string, now
        IS DISTINCT FROM (excluded.system_identifier, excluded.timeline_id)`,
     [newEpoch, systemIdentifier, timelineId, new Date(nowMs)],
   );
-  const [row] = (await tx.query('SELECT hub_epoch AS "hubEpoch" FROM hub_identity')) as { hubEpoch: string }[];
+  const [row] = await tx.query<{ hubEpoch: string }[]>('SELECT hub_epoch AS "hubEpoch" FROM hub_identity');
   if (!row) throw new Error('hub_identity is empty');
   return { hubEpoch: row.hubEpoch, systemIdentifier, timelineId };
 }

@@ -41,11 +41,11 @@ export async function maintainPartitions(tx: EntityManager, nowMs: number): Prom
         `CREATE TABLE IF NOT EXISTS ${name} PARTITION OF ${spec.table} FOR VALUES FROM ('${from}') TO ('${to}')`,
       );
     }
-    const rows = (await tx.query(
+    const rows = await tx.query<{ name: string }[]>(
       `SELECT c.relname AS name FROM pg_inherits AS i JOIN pg_class AS c ON c.oid = i.inhrelid
        WHERE i.inhparent = $1::regclass`,
       [spec.table],
-    )) as { name: string }[];
+    );
     for (const { name } of rows.filter((row) => isExpired(spec, row.name, nowMs))) await tx.query(`DROP TABLE ${name}`);
   }
 }
