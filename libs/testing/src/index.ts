@@ -1,2 +1,4 @@
 export * from './redis/index.ts';
 export * from './kube/index.ts';
+export * from './link/index.ts';
+export * from './world/index.ts';

@@ -8,9 +8,20 @@ import WebSocket from 'ws';
 
 const OPEN_TIMEOUT_MS = 5_000;
 /** Silence after which the peer is asked, and after which it counts as gone. */
-export const PING_AFTER_MS = 10_000;
-export const GONE_AFTER_MS = 20_000;
-const LOOK_EVERY_MS = 2_500;
+const SILENCE: SilenceLimits = { pingAfterMs: 10_000, goneAfterMs: 20_000 };
+
+export interface SilenceLimits {
+  readonly pingAfterMs: number;
+  readonly goneAfterMs: number;
+}
+
+export interface ConnectionTarget {
+  /** host:port. */
+  readonly hubAddress: string;
+  /** PEM; empty: the system's own. */
+  readonly cas: readonly string[];
+  readonly silence?: SilenceLimits | undefined;
+}
 
 export interface ConnectionEvents {
   readonly onFrame: (data: Uint8Array) => void;
@@ -21,11 +32,14 @@ export interface ConnectionEvents {
 export class Connection {
   readonly #socket: WebSocket;
   readonly #timer: NodeJS.Timeout;
+  readonly #silence: SilenceLimits;
   #heardAtMs = performance.now();
   #nonce = 0;
   #failure = '';
 
-  constructor(hubAddress: string, cas: readonly string[], events: ConnectionEvents) {
+  /** Throws when the address is none. */
+  constructor({ hubAddress, cas, silence }: ConnectionTarget, events: ConnectionEvents) {
+    this.#silence = silence ?? SILENCE;
     this.#socket = new WebSocket(`wss://${hubAddress}${AGENT_PATH}`, SUBPROTOCOL, {
       ...(cas.length === 0 ? {} : { ca: [...cas] }),
       rejectUnauthorized: true,
@@ -46,7 +60,7 @@ export class Connection {
       clearInterval(this.#timer);
       events.onEnd(this.#failure || `closed with ${code} ${text.toString('utf8')}`.trim());
     });
-    this.#timer = setInterval(() => this.#look(), LOOK_EVERY_MS);
+    this.#timer = setInterval(() => this.#look(), this.#silence.pingAfterMs / 4);
   }
 
   /** Lost without an error when the connection has ended: its end says so. */
@@ -76,9 +90,9 @@ export class Connection {
   #look(): void {
     if (this.#socket.isPaused) return;
     const silentMs = performance.now() - this.#heardAtMs;
-    if (silentMs > GONE_AFTER_MS) {
+    if (silentMs > this.#silence.goneAfterMs) {
       this.#failure ||= `nothing heard from the hub for ${Math.round(silentMs / 1000)} s`;
       this.#socket.terminate();
-    } else if (silentMs > PING_AFTER_MS && this.#socket.readyState === WebSocket.OPEN) this.#socket.ping();
+    } else if (silentMs > this.#silence.pingAfterMs && this.#socket.readyState === WebSocket.OPEN) this.#socket.ping();
   }
 }

@@ -10,6 +10,7 @@ import { becomeNewAgent, enterEpoch } from './agent-state.ts';
 import { MemberApiDownError } from './classify-kube-error.ts';
 import type { Connection } from './connection.ts';
 import { EventOutbox } from './event-outbox.ts';
+import { shouldEnrol } from './handshake.ts';
 import type { HelloState } from './handshake.ts';
 import { isCountedInDigest } from './is-counted-in-digest.ts';
 import { ManagedIndex } from './managed-index.ts';
@@ -24,6 +25,9 @@ import { untilAnswered } from './until-answered.ts';
 import { WelcomedSession } from './welcomed-session.ts';
 import { MAX_FRAME_BYTES } from '#protocol';
 import type { Welcome } from '#protocol';
+
+/** Pause before a new enrolment in place of an identity that the hub refuses. */
+const ENROL_ANEW_MS = 1_000;
 
 export class Link {
   readonly #settings: LinkSettings;
@@ -108,10 +112,19 @@ export class Link {
       failures = end.welcomed ? 0 : failures + 1;
       refusedCode = end.kind === 'STUCK' ? end.code : end.welcomed || end.kind === 'ENROLLED' ? undefined : refusedCode;
       const outage = { failures: Math.max(0, failures - 1), awayMs: clock.monotonicMs() - heardAtMs };
-      const waitMs = reconnectDelayMs(end, outage, this.#random());
+      const waitMs =
+        end.kind === 'STUCK' && this.#mayEnrolAnew(end.code)
+          ? ENROL_ANEW_MS
+          : reconnectDelayMs(end, outage, this.#random());
       this.#tellEnd(end, waitMs);
       await sleep(waitMs, undefined, { signal }).catch(() => undefined);
     }
+  }
+
+  /** The hub has dropped this identity, and a person has given a token since. */
+  #mayEnrolAnew(refusedCode: string): boolean {
+    const { enrolmentToken } = this.#settings;
+    return this.#identity.enrolled !== undefined && shouldEnrol(this.#identity, enrolmentToken, refusedCode);
   }
 
   #tellEnd(end: SessionEnd, waitMs: number): void {
@@ -142,6 +155,7 @@ export class Link {
         helloState: () => this.#helloState(),
       },
       cas: [...this.#identity.trustedCas, ...(given === undefined ? [] : [given])],
+      silence: this.#parts.silence,
       refusedCode,
       log: this.#parts.log,
       becomeEnrolled: (agentId) => this.#becomeEnrolled(agentId),

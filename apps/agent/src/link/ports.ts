@@ -71,6 +71,8 @@ export interface LinkParts {
   readonly log: Log;
   /** Default Math.random. */
   readonly random?: () => number;
+  /** Silence of the hub after which it is asked, and after which the connection is given up. Default 10 and 20 s. */
+  readonly silence?: { readonly pingAfterMs: number; readonly goneAfterMs: number };
 }
 
 /** For /readyz and metrics. */

@@ -6,6 +6,7 @@
 import { parseHubFrame } from '#protocol';
 import type { HubPayloads, Welcome } from '#protocol';
 import { Connection } from './connection.ts';
+import type { SilenceLimits } from './connection.ts';
 import { answerChallenge } from './handshake.ts';
 import type { HandshakeParts } from './handshake.ts';
 import type { Log } from './ports.ts';
@@ -20,6 +21,7 @@ const MAX_WAITING_FRAMES = 16;
 export interface SessionParts {
   readonly handshake: HandshakeParts;
   readonly cas: readonly string[];
+  readonly silence: SilenceLimits | undefined;
   /** Code of the last terminal refusal. */
   readonly refusedCode: string | undefined;
   readonly log: Log;
@@ -47,15 +49,18 @@ export class Session {
     this.#handlers = this.#createHandlers();
     const { promise, resolve } = Promise.withResolvers<SessionEnd>();
     this.ended = promise;
-    this.#connection = new Connection(parts.handshake.settings.hubAddress, parts.cas, {
-      onFrame: (data) => this.#receive(data),
-      onEnd: (reason) => {
-        clearTimeout(this.#deadline);
-        this.#over.abort();
-        this.#welcomed?.close();
-        resolve(this.#end ?? { kind: 'LOST', welcomed: this.#welcomed !== undefined, reason });
+    this.#connection = new Connection(
+      { hubAddress: parts.handshake.settings.hubAddress, cas: parts.cas, silence: parts.silence },
+      {
+        onFrame: (data) => this.#receive(data),
+        onEnd: (reason) => {
+          clearTimeout(this.#deadline);
+          this.#over.abort();
+          this.#welcomed?.close();
+          resolve(this.#end ?? { kind: 'LOST', welcomed: this.#welcomed !== undefined, reason });
+        },
       },
-    });
+    );
     this.#deadline = setTimeout(() => this.close('the hub did not finish the handshake in time'), HANDSHAKE_TIMEOUT_MS);
   }
 

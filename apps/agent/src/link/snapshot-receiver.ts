@@ -49,7 +49,6 @@ export class SnapshotReceiver {
     await this.#settle(end, new Set(received.versions.map((version) => version.hubUid)));
     const after = this.#parts.state.current.unclaimed;
     this.#processor.acknowledge(end.revision, [...received.outcomes, ...outcomes], nonce);
-    if (after.size > 0) this.sendInventory();
     return before.size !== after.size || [...after].some((hubUid) => !before.has(hubUid));
   }
 

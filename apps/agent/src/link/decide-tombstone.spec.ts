@@ -1,0 +1,98 @@
+import { ANNOTATION } from '#domain';
+import type { KubeObject } from '#domain';
+import type { Tombstone } from '#protocol';
+import { describe, expect, it } from 'vitest';
+import { decideTombstone } from './decide-tombstone.ts';
+import type { TombstoneDecision, TombstoneQuestion } from './decide-tombstone.ts';
+
+const NOW = Date.parse('2026-11-30T05:00:00Z');
+const tombstone: Tombstone = {
+  hubUid: 'u1',
+  namespace: 'shop',
+  name: 'cart',
+  apiVersion: 'redis.atoll.dev/v1alpha1',
+  kind: 'RedisCluster',
+  operation: 'DELETE',
+};
+const live = (hubUid?: string, deletionTimestamp?: string): KubeObject => ({
+  apiVersion: 'redis.atoll.dev/v1alpha1',
+  kind: 'RedisCluster',
+  metadata: {
+    namespace: 'shop',
+    name: 'cart',
+    uid: 'k1',
+    annotations: hubUid === undefined ? {} : { [ANNOTATION.hubUid]: hubUid },
+    ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
+  },
+});
+const decide = (changes: Partial<TombstoneQuestion> = {}): TombstoneDecision =>
+  decideTombstone({
+    tombstone,
+    live: live('u1'),
+    bounds: {
+      scope: { kind: 'CLUSTER' },
+      limits: { namespaces: [], imageRegistries: [], acceptDeletes: true, maxDeletes: 3 },
+    },
+    recentDeletesMs: [],
+    nowMs: NOW,
+    ...changes,
+  });
+const text = (decision: TombstoneDecision): string =>
+  decision.kind === 'OUTCOME' ? `${decision.outcome.state} ${decision.outcome.code ?? ''}`.trim() : decision.kind;
+const approval = { id: 'op', hubUids: ['u1'], expiresAt: '2026-11-30T05:10:00Z' };
+const full = [NOW - 1000, NOW - 2000, NOW - 3000];
+
+describe('a tombstone', () => {
+  it('deletes the object that carries its hubUid', () => {
+    expect(decide()).toMatchObject({ kind: 'DELETE', counts: true });
+    expect(text(decide({ tombstone: { ...tombstone, operation: 'ORPHAN' } }))).toBe('ORPHAN');
+  });
+
+  it('touches no other object, and is done when its own is not there', () => {
+    for (const other of [undefined, live(), live('u2')]) {
+      const decision = decide({ live: other });
+      expect(text(decision)).toBe('DELETED');
+      expect(decision).toMatchObject({ remember: true });
+      expect(text(decide({ live: other, tombstone: { ...tombstone, operation: 'ORPHAN' } }))).toBe('ORPHANED');
+    }
+  });
+
+  it('waits, remembered, while finalizers run', () => {
+    const decision = decide({ live: live('u1', '2026-11-30T04:59:00Z'), recentDeletesMs: full });
+    expect(text(decision)).toBe('WAITING');
+    expect(decision).toMatchObject({ remember: true });
+  });
+
+  it('is refused, and not remembered, where the values accept no deletes', () => {
+    const limits = { namespaces: [], imageRegistries: [], acceptDeletes: false, maxDeletes: 3 };
+    const decision = decide({ bounds: { scope: { kind: 'CLUSTER' }, limits } });
+    expect(text(decision)).toBe('REJECTED NOT_PERMITTED_HERE');
+    expect(decision).toMatchObject({ remember: false, outcome: { retryable: false } });
+  });
+
+  it('is held back after three deletes within five minutes, and goes on later', () => {
+    const decision = decide({ recentDeletesMs: full });
+    expect(text(decision)).toBe('REJECTED NOT_PERMITTED_HERE');
+    expect(decision).toMatchObject({ remember: false, outcome: { retryable: true } });
+    expect(text(decide({ recentDeletesMs: full, nowMs: NOW + 5 * 60_000 }))).toBe('DELETE');
+  });
+
+  it('passes the breaker with an approval of this very object, until that expires', () => {
+    const question = { recentDeletesMs: full };
+    expect(decide({ ...question, tombstone: { ...tombstone, approval } })).toMatchObject({
+      kind: 'DELETE',
+      counts: false,
+    });
+    const others = { ...approval, hubUids: ['u2'] };
+    expect(text(decide({ ...question, tombstone: { ...tombstone, approval: others } }))).toMatch(/^REJECTED/);
+    const expired = { ...approval, expiresAt: '2026-11-30T04:59:59Z' };
+    expect(text(decide({ ...question, tombstone: { ...tombstone, approval: expired } }))).toMatch(/^REJECTED/);
+    const unreadable = { ...approval, expiresAt: 'soon' };
+    expect(text(decide({ ...question, tombstone: { ...tombstone, approval: unreadable } }))).toMatch(/^REJECTED/);
+  });
+
+  it('lets go without counting as a delete', () => {
+    const orphan = { ...tombstone, operation: 'ORPHAN' as const };
+    expect(text(decide({ tombstone: orphan, recentDeletesMs: full }))).toBe('ORPHAN');
+  });
+});
