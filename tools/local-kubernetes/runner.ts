@@ -23,14 +23,25 @@ await removeCluster(spec.index); // left by a run that was killed
 mkdirSync(folders.root, { recursive: true });
 writeFileSync(folders.specFile, JSON.stringify(spec));
 const runner = new ClusterRunner(spec);
+let started = false;
+
+/** Whoever called for the start and went away before it was done shall not leave half a cluster running. */
+function endUnlessStarted(socket: Socket): void {
+  socket.once('close', () => {
+    if (!started) process.exit(1);
+  });
+}
 
 async function answer(socket: Socket, line: string): Promise<void> {
   const send = (message: ControlMessage) => {
     if (socket.writable) socket.write(`${JSON.stringify(message)}\n`);
   };
   const { id, ...call } = JSON.parse(line) as ControlRequest;
+  if (call.call === 'start') endUnlessStarted(socket);
   try {
-    send({ id, value: await runner.handle(call, (log) => send({ log })) });
+    const value = await runner.handle(call, (log) => send({ log }));
+    if (call.call === 'start') started = true;
+    send({ id, value });
   } catch (error) {
     send({ id, error: error instanceof Error ? error.message : String(error) });
   }

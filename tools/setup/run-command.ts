@@ -1,4 +1,5 @@
 import { spawn, type SpawnOptions } from 'node:child_process';
+import { StringDecoder } from 'node:string_decoder';
 
 export interface CommandOptions {
   /** Milliseconds after which the command is killed and counts as failed; ten minutes when absent. */
@@ -67,13 +68,15 @@ export async function runCommand(argv: readonly string[], options: CommandOption
 
 /** Calls `handle` with each full line of the stream, and with the last one when it has no line end. */
 export function forEachLine(stream: NodeJS.ReadableStream, handle: (line: string) => void): void {
+  const decoder = new StringDecoder('utf8'); // a character may be split between two chunks
   let rest = '';
-  stream.on('data', (chunk: Buffer | string) => {
-    const lines = (rest + chunk.toString()).split('\n');
+  stream.on('data', (chunk: Buffer) => {
+    const lines = (rest + decoder.write(chunk)).split('\n');
     rest = lines.pop() ?? '';
     for (const line of lines) handle(line);
   });
   stream.on('end', () => {
+    rest += decoder.end();
     if (rest !== '') handle(rest);
   });
 }
