@@ -100,10 +100,10 @@ describe('a Sentinel RedisCluster made through GraphQL', () => {
     }
     for await (const change of api.subscribe<Change>(document, { id: created.id }, AbortSignal.timeout(90_000))) {
       phases.push(change.redisCluster.redisCluster?.status?.phase);
-      if (phases.at(-1) === 'Ready') break;
+      if (phases.at(-1) === 'READY') break;
     }
     expect(phases.length).toBeGreaterThan(1);
-    expect(phases.at(-1)).toBe('Ready');
+    expect(phases.at(-1)).toBe('READY');
   });
 });
 

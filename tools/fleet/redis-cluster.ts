@@ -119,14 +119,14 @@ export async function waitForRedisCluster(
 }
 
 export const isReady = (view: RedisClusterView): boolean =>
-  view.status?.phase === 'Ready' && view.status.observedGeneration === view.generation;
+  view.status?.phase === 'READY' && view.status.observedGeneration === view.generation;
 
 /** The condition of this type, when it is True. */
 export const trueCondition = (
   view: RedisClusterView,
   type: string,
 ): { readonly reason: string; readonly message: string } | undefined =>
-  view.status?.conditions.find((each) => each.type === type && each.status === 'True');
+  view.status?.conditions.find((each) => each.type === type && each.status === 'TRUE');
 
 /** The pod that the status names as primary. */
 export const primaryPod = (view: RedisClusterView): { readonly name: string; readonly ip: string | null } | undefined =>
