@@ -4,16 +4,17 @@
  * writes carry the resourceVersion that was looked at, so they never run over an edit made in between. An existing
  * object is applied with its uid, so it can neither be mixed up nor made again.
  */
+import { isDeepStrictEqual } from 'node:util';
 import { ANNOTATION, FIELD_MANAGER, LABEL } from '#domain';
 import type { KubeObject, TombstoneKind } from '#domain';
-import { KubeError, RESOURCE, fieldOwners } from '#kube';
+import { KubeError, RESOURCE, fieldOwners, valueAtPath } from '#kube';
 import type { FieldConflict } from '#kube';
 import type { ObjectOutcome, Upsert } from '#protocol';
 import { buildApplyBody } from './build-apply-body.ts';
 import type { ApplyBody } from './build-apply-body.ts';
 import { isMissingNamespace, outcomeOfError } from './classify-kube-error.ts';
 import { decideUpsert } from './decide-upsert.ts';
-import type { UpsertDecision } from './decide-upsert.ts';
+import type { Spec, UpsertDecision } from './decide-upsert.ts';
 import type { Bounds } from './explain-forbidden.ts';
 import { isAtOrUnder } from './is-at-or-under.ts';
 import { foreignField, listForeignFields } from './list-foreign-fields.ts';
@@ -53,7 +54,7 @@ export async function applyUpsert(context: UpsertContext, upsert: Upsert): Promi
         bounds: context.bounds,
       });
       if (decision.kind === 'OUTCOME') return { outcome: decision.outcome };
-      if (decision.kind === 'HELD') return { outcome: outcomeOfHeld(upsert, decision.live) };
+      if (decision.kind === 'HELD') return { outcome: outcomeOfHeld(upsert, decision) };
       const result = await write(context, upsert, decision);
       if (result !== 'LOOK_AGAIN') return result;
     }
@@ -63,8 +64,15 @@ export async function applyUpsert(context: UpsertContext, upsert: Upsert): Promi
   }
 }
 
-function outcomeOfHeld(upsert: Upsert, live: KubeObject): ObjectOutcome {
-  const contested = listForeignFields(live);
+/** As an apply would end, without one: a field that others own with the wanted value is no conflict. */
+function outcomeOfHeld(
+  upsert: Upsert,
+  { live, spec }: { readonly live: KubeObject; readonly spec: Spec },
+): ObjectOutcome {
+  const contested = listForeignFields(live).filter(({ path }) => {
+    const wanted = valueAtPath({ spec }, path);
+    return wanted !== undefined && !isDeepStrictEqual(wanted, valueAtPath(live, path));
+  });
   return writtenOutcome(upsert, live, contested);
 }
 

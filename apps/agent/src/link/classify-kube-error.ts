@@ -22,15 +22,15 @@ export function outcomeOfError(error: unknown, target: OutcomeTarget): ObjectOut
   if (!(error instanceof KubeError)) throw error;
   const sentence = sentenceOf(error);
   const no = (code: ErrorCode): ObjectOutcome => rejected(target, code, sentence);
-  // Server-side apply of a field that the CRD lacks fails whole with a 500; no retry mends it (03 rule 14).
+  // Server-side apply of a field that the CRD lacks, or has with another type, fails whole with a 500 (03 rule 14).
   if (/not declared in schema/.test(sentence)) return no('CRD_TOO_OLD');
+  if (/failed to create typed patch object/.test(sentence)) return no('SPEC_REJECTED');
   if (isTerminatingNamespace(error)) return waiting(target, 'NAME_TAKEN', sentence);
   if (error.code === 403) return no('NOT_PERMITTED_HERE');
   if (error.isInvalid()) return no('SPEC_REJECTED');
   if (error.code === 413) return no('OBJECT_TOO_LARGE');
   // No such kind at the moment: the CRD is absent, or being made anew.
   if (error.isNotFound()) return waiting(target, 'CRD_TOO_OLD', sentence);
-  if (error.isConflict()) return waiting(target, 'NAME_TAKEN', sentence);
   throw new MemberApiDownError(sentence, { cause: error });
 }
 

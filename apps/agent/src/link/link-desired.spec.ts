@@ -85,6 +85,8 @@ describe('what the hub wants', () => {
     expect(ack.outcomes[0]?.contested).toEqual([{ path: 'spec.size', manager: 'kubectl-edit', liveValue: '5' }]);
     expect((await world.find('a'))?.spec).toMatchObject({ size: 5, mode: 'Replication' });
     expect(ack.digest).toBe(digestOf([{ hubUid: 'a', hubGeneration: 2, specHash: mode.hash }]));
+    // Told again, nothing is written, and the field that the person added is no conflict.
+    expect((await sendDelta(session, 2, [buildUpsert('a', 2, next)])).outcomes).toEqual(ack.outcomes);
     const revertFields = ['spec.size', 'spec.config'];
     const reverted = await sendDelta(session, 3, [buildUpsert('a', 3, { ...next, revertFields })]);
     expect(describeOutcomes(reverted)).toEqual(['a APPLIED']);
