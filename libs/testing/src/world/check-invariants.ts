@@ -6,7 +6,7 @@
 import { LABEL } from '#domain';
 import { volumeClaimName } from '#manifests';
 import { takesWrites } from './run-redis.ts';
-import { isPersistent, podsOf, redisOf, violate } from './world-state.ts';
+import { isPersistent, isReachable, podsOf, redisOf, violate } from './world-state.ts';
 import type { World } from './world-state.ts';
 
 /** max-lag 10 s and 2 s (04). */
@@ -45,7 +45,8 @@ export const checkLedger = (world: World): void => {
 export const checkRoles = (world: World): void => {
   const labelled = podsOf(world, 'redis').filter((pod) => pod.labels[LABEL.role] === 'primary');
   if (labelled.length > 1) violate(world, `${labelled.map((pod) => pod.name).join(' and ')} are both labelled primary`);
-  const writable = podsOf(world, 'redis').filter((pod) => takesWrites(world, pod));
+  // One that is cut off together with a replica is not fenced by min-replicas-to-write 1; no client of ours reaches it.
+  const writable = podsOf(world, 'redis').filter((pod) => isReachable(world, pod) && takesWrites(world, pod));
   if (writable.length < 2) world.twoPrimariesSinceMs = undefined;
   else world.twoPrimariesSinceMs ??= world.nowMs;
   const overlapMs = world.nowMs - (world.twoPrimariesSinceMs ?? world.nowMs);

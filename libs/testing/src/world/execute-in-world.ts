@@ -10,40 +10,12 @@ import { deletePod } from './run-pods.ts';
 import { childKey, isReachable, makeId, podsOf, redisOf, sentinelOf, tell, violate } from './world-state.ts';
 import type { SimPod, SimRedis, World } from './world-state.ts';
 
+type Of<K extends Action['kind']> = Extract<Action, { kind: K }>;
+
 export const executeInWorld = (world: World, action: Action): void => {
   tell(world, `agent: ${action.kind} (${action.reason}) ${action.message}`);
-  switch (action.kind) {
-    case 'AddFinalizer':
-      return setFinalizers(world, [FINALIZER]);
-    case 'RemoveFinalizer':
-      return setFinalizers(world, []);
-    case 'ApplyChild':
-      return putChild(world, action.object);
-    case 'DeleteChild':
-      return deleteChild(world, action);
-    case 'CreateCredentials':
-    case 'PublishConnection':
-      return putChild(world, makeSecret(world, action.key.name));
-    case 'WriteRecord':
-      return writeRecord(world, action);
-    case 'PromotePod':
-      return promotePod(world, action);
-    case 'ReplicateFrom':
-      return demoteTo(world, requireRedis(world, action.pod, action.expectRunId), action.primaryHost);
-    case 'MonitorPrimary':
-      return monitorPrimary(world, action);
-    case 'SetSentinelSettings':
-      return Object.assign(requireMonitor(world, action.sentinelPod).settings, action.settings) && undefined;
-    case 'SetConfig':
-      return Object.assign(requireRedis(world, action.pod, '').config, action.values) && undefined;
-    case 'LabelRole':
-      return labelRole(world, action);
-    case 'EvictPod':
-      return deletePod(world, requirePod(world, action.pod));
-  }
+  (EXECUTORS[action.kind] as (world: World, action: Action) => void)(world, action);
 };
-
-type Of<K extends Action['kind']> = Extract<Action, { kind: K }>;
 
 const setFinalizers = (world: World, finalizers: readonly string[]): void => {
   const { resource } = world;
@@ -145,4 +117,27 @@ const labelRole = (world: World, action: Of<'LabelRole'>): void => {
   const pod = world.pods.get(action.pod);
   if (pod === undefined || pod.uid !== action.podUid) return;
   pod.labels = { ...pod.labels, [LABEL.role]: action.role };
+};
+
+const EXECUTORS: { readonly [K in Action['kind']]: (world: World, action: Of<K>) => void } = {
+  AddFinalizer: (world) => setFinalizers(world, [FINALIZER]),
+  RemoveFinalizer: (world) => setFinalizers(world, []),
+  ApplyChild: (world, { object }) => putChild(world, object),
+  DeleteChild: deleteChild,
+  CreateCredentials: (world, { key }) => putChild(world, makeSecret(world, key.name)),
+  PublishConnection: (world, { key }) => putChild(world, makeSecret(world, key.name)),
+  WriteRecord: writeRecord,
+  PromotePod: promotePod,
+  ReplicateFrom: (world, action) =>
+    demoteTo(world, requireRedis(world, action.pod, action.expectRunId), action.primaryHost),
+  MonitorPrimary: monitorPrimary,
+  SetSentinelSettings: (world, { sentinelPod, settings }) => {
+    Object.assign(requireMonitor(world, sentinelPod).settings, settings);
+  },
+  SetConfig: (world, { pod, values }) => {
+    const redis = requireRedis(world, pod, '');
+    redis.config = { ...redis.config, ...values };
+  },
+  LabelRole: labelRole,
+  EvictPod: (world, { pod }) => deletePod(world, requirePod(world, pod)),
 };

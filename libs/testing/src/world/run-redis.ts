@@ -18,27 +18,36 @@ const follow = (world: World, pod: SimPod, redis: SimRedis): void => {
   const leader = findByHost(world, pod, redis.masterHost);
   const source = redisOf(leader);
   const serves = source !== undefined && (source.role === 'master' || source.linkUp) && leader !== pod;
-  if (!serves) {
-    if (redis.linkUp) redis.linkDownSinceMs = world.nowMs;
-    redis.linkUp = false;
-    return;
-  }
-  const partial =
-    [source.replicationId, source.secondReplicationId].includes(redis.replicationId) &&
-    redis.offsetBytes <= source.offsetBytes;
-  if (!partial) {
-    const lost = [...redis.writes].filter((write) => !source.writes.has(write)).length;
-    if (lost > 0) tell(world, `${pod.name} takes a full copy and drops ${lost} keys`);
-    if (source.writes.size === 0 && redis.writes.size > 0) {
-      violate(world, `${pod.name} with ${redis.writes.size} keys was erased by the empty ${leader?.name ?? ''}`);
-    }
-  }
+  if (serves) return copyFrom(world, { pod, redis, source });
+  if (redis.linkUp) redis.linkDownSinceMs = world.nowMs;
+  redis.linkUp = false;
+};
+
+const copyFrom = (world: World, copy: { pod: SimPod; redis: SimRedis; source: SimRedis }): void => {
+  const { redis, source } = copy;
+  if (!continues(redis, source)) tellFullCopy(world, copy);
   redis.linkUp = true;
   redis.linkDownSinceMs = undefined;
   redis.replicationId = source.replicationId;
   redis.secondReplicationId = source.secondReplicationId;
   redis.offsetBytes = source.offsetBytes;
   redis.writes = new Set(source.writes);
+};
+
+/** The replica is at an earlier point of its source's history: what it lacks is sent, nothing is dropped. */
+const continues = (redis: SimRedis, source: SimRedis): boolean =>
+  [source.replicationId, source.secondReplicationId].includes(redis.replicationId) &&
+  redis.offsetBytes <= source.offsetBytes;
+
+const tellFullCopy = (
+  world: World,
+  { pod, redis, source }: { pod: SimPod; redis: SimRedis; source: SimRedis },
+): void => {
+  const dropped = [...redis.writes].filter((write) => !source.writes.has(write)).length;
+  if (dropped > 0) tell(world, `${pod.name} takes a full copy and drops ${dropped} keys`);
+  if (source.writes.size === 0 && redis.writes.size > 0) {
+    violate(world, `${pod.name} with ${redis.writes.size} keys was erased by an empty primary`);
+  }
 };
 
 export const linkedReplicas = (world: World, primary: SimPod): readonly SimRedis[] =>

@@ -3,7 +3,7 @@
  * epoch, and the later conversion of masters and replicas that do not follow the chosen one.
  */
 import { findByHost, makeId, podsOf, reaches, redisOf, sentinelOf, sizeOf, tell } from './world-state.ts';
-import type { SimMonitor, SimPod, SimSentinel, World } from './world-state.ts';
+import type { SimMonitor, SimPod, SimRedis, SimSentinel, World } from './world-state.ts';
 import { demoteTo, promote } from './run-redis.ts';
 
 const DOWN_AFTER_MS = 5_000;
@@ -27,9 +27,8 @@ const each = (pod: SimPod): { sentinel: SimSentinel; monitor: SimMonitor } | und
 const watchMaster = (world: World, pod: SimPod): void => {
   const found = each(pod);
   if (found === undefined) return;
-  const { sentinel, monitor } = found;
-  if (sentinel.failoverUntilMs !== undefined && world.nowMs >= sentinel.failoverUntilMs)
-    sentinel.failoverUntilMs = undefined;
+  endFailover(world, found.sentinel);
+  const { monitor } = found;
   const master = findByHost(world, pod, monitor.host);
   const redis = redisOf(master);
   if (redis?.role !== 'master') {
@@ -37,12 +36,20 @@ const watchMaster = (world: World, pod: SimPod): void => {
     return;
   }
   monitor.downSinceMs = undefined;
+  discoverReplicas(world, monitor);
+  convertStrays(world, pod, monitor);
+};
+
+const endFailover = (world: World, sentinel: SimSentinel): void => {
+  if (world.nowMs >= (sentinel.failoverUntilMs ?? Infinity)) sentinel.failoverUntilMs = undefined;
+};
+
+const discoverReplicas = (world: World, monitor: SimMonitor): void => {
   for (const other of podsOf(world, 'redis')) {
     const replica = redisOf(other);
-    if (replica?.role === 'slave' && replica.masterHost === monitor.host && replica.linkUp)
-      monitor.knownHosts.add(other.ip);
+    const follows = replica?.role === 'slave' && replica.masterHost === monitor.host && replica.linkUp;
+    if (follows) monitor.knownHosts.add(other.ip);
   }
-  convertStrays(world, pod, monitor);
 };
 
 /** Known addresses that are master, or follow somebody else, are made replicas of the chosen one after a while. */
@@ -51,8 +58,19 @@ const convertStrays = (world: World, pod: SimPod, monitor: SimMonitor): void => 
     if (host === monitor.host) continue;
     const stray = redisOf(findByHost(world, pod, host));
     if (stray === undefined || (stray.role === 'slave' && stray.masterHost === monitor.host)) continue;
-    if (world.nowMs % CONVERT_MS === 0) demoteTo(world, stray, monitor.host);
+    if (world.nowMs % CONVERT_MS !== 0) continue;
+    if (stray.role === 'master') excuseDiverged(world, stray, redisOf(findByHost(world, pod, monitor.host)));
+    demoteTo(world, stray, monitor.host);
   }
+};
+
+/** What only the deposed primary took is lost when Sentinel makes it a replica: its own price, not the planner's doing. */
+const excuseDiverged = (world: World, deposed: SimRedis, chosen: SimRedis | undefined): void => {
+  for (const write of deposed.writes) if (chosen?.writes.has(write) !== true) excuse(world, write);
+};
+
+const excuse = (world: World, write: number): void => {
+  if (world.acknowledged.delete(write)) world.excused.add(write);
 };
 
 const isDown = (world: World, monitor: SimMonitor | undefined, host: string): boolean =>
@@ -87,9 +105,7 @@ const switchTo = (world: World, chosen: SimPod, voters: readonly SimPod[]): void
   const redis = redisOf(chosen);
   if (redis === undefined) return;
   for (const write of world.acknowledged) {
-    if (redis.writes.has(write)) continue;
-    world.acknowledged.delete(write);
-    world.excused.add(write);
+    if (!redis.writes.has(write)) excuse(world, write);
   }
   promote(world, redis, makeId(world, 'history'));
   tell(world, `the Sentinels promote ${chosen.name} with ${redis.writes.size} keys`);
