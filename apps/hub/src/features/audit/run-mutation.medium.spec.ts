@@ -1,0 +1,192 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Json } from '../../../test/api-client.ts';
+import { clientWith, createRedisCluster, newName, SPEC, startApi, type Api } from '../../../test/api-fixture.ts';
+
+interface AuditRow {
+  readonly action: string;
+  readonly target: string | null;
+  readonly principal: string;
+  readonly result: string;
+  readonly code: string | null;
+  readonly before: unknown;
+  readonly after: unknown;
+  readonly project_id: string | null;
+  readonly request_id: string | null;
+}
+
+describe('every mutation', () => {
+  let api: Api;
+  beforeAll(async () => {
+    api = await startApi();
+  });
+  afterAll(() => api.close());
+
+  const FIELDS = 'redisCluster { id hubUid name generation }';
+  const create = (input: object): Promise<Json> =>
+    api.admin.mutate(
+      'createRedisCluster',
+      { memberClusterId: api.memberClusterId, namespace: 'shop', name: newName(), spec: SPEC, ...input },
+      FIELDS,
+    );
+  const rows = (sql: string, parameters: unknown[] = []): Promise<AuditRow[]> =>
+    api.hub.runtime.dataSource.query(sql, parameters);
+  /** The audit rows that an action adds. */
+  const audited = async (action: () => Promise<unknown>): Promise<AuditRow[]> => {
+    const [last] = (await rows('SELECT coalesce(max(seq), 0) AS seq FROM audit')) as unknown as { seq: number }[];
+    await action();
+    return rows('SELECT * FROM audit WHERE seq > $1 ORDER BY seq', [last?.seq]);
+  };
+  const codes = (payload: Json): unknown[] =>
+    (payload['userErrors'] as unknown as { code: string }[]).map((error) => error.code);
+
+  describe('is audited by exactly one row', () => {
+    it('when it is done: who, what, before and after', async () => {
+      const made = await createRedisCluster(api);
+      const added = await audited(() =>
+        api.admin.mutate(
+          'updateRedisCluster',
+          { id: made.id, expectedGeneration: 1, spec: { ...SPEC, size: 5 } },
+          FIELDS,
+        ),
+      );
+      expect(added).toMatchObject([
+        {
+          action: 'updateRedisCluster',
+          target: made.id,
+          principal: 'admin',
+          result: 'OK',
+          code: null,
+          before: { generation: 1, spec: { size: 3 } },
+          after: { generation: 2, spec: { size: 5 } },
+          project_id: expect.any(String) as string,
+          request_id: expect.any(String) as string,
+        },
+      ]);
+    });
+
+    it('when it is refused, with the code and nothing of what was sent', async () => {
+      const added = await audited(() => create({ spec: { ...SPEC, config: { requirepass: 'canary' } } }));
+      expect(added).toMatchObject([
+        { action: 'createRedisCluster', result: 'REFUSED', code: 'INVALID_INPUT', after: null },
+      ]);
+      expect(JSON.stringify(added)).not.toContain('canary');
+    });
+
+    it('when somebody had no right to it', async () => {
+      const { client } = await clientWith(api.hub, [{ role: 'VIEWER', projectId: null }]);
+      const { id } = await createRedisCluster(api);
+      const added = await audited(() => client.mutate('deleteRedisCluster', { id, expectedGeneration: 1 }, FIELDS));
+      expect(added).toMatchObject([{ action: 'deleteRedisCluster', target: id, result: 'REFUSED', code: 'FORBIDDEN' }]);
+      await client.close();
+    });
+
+    it('when it was a dry run', async () => {
+      expect(await audited(() => create({ dryRun: true }))).toMatchObject([
+        { action: 'createRedisCluster', result: 'DRY_RUN' },
+      ]);
+    });
+
+    it('when it failed, and then nothing of it is kept', async () => {
+      const { dataSource } = api.hub.runtime;
+      await dataSource.query('ALTER TABLE change_log ADD CONSTRAINT broken CHECK (kind = $$NEVER$$) NOT VALID');
+      const name = newName();
+      const added = await audited(() => create({ name }).catch(() => undefined));
+      await dataSource.query('ALTER TABLE change_log DROP CONSTRAINT broken');
+      expect(added).toMatchObject([{ action: 'createRedisCluster', result: 'FAILED', code: 'INTERNAL' }]);
+      expect(await rows('SELECT 1 FROM resource WHERE name = $1', [name])).toEqual([]);
+    });
+
+    it('for each mutation of the schema', async () => {
+      const answer = await api.admin.query(
+        '{ __schema { mutationType { fields { name args { type { ofType { name } } } } } } }',
+      );
+      const { fields } = (answer.data['__schema'] as Json)['mutationType'] as unknown as { fields: { name: string }[] };
+      const input: Record<string, object> = {
+        createRedisCluster: { memberClusterId: 'x', namespace: 'a', name: 'a', spec: SPEC },
+        updateRedisCluster: { id: 'x', spec: SPEC },
+        enrolMemberCluster: { name: 'NOT A NAME' },
+        approveAgent: { agentId: 'x' },
+        revokeAgent: { agentId: 'x' },
+        forgetMemberCluster: { memberClusterId: 'x' },
+      };
+      for (const { name } of fields) {
+        const added = await audited(() => api.admin.mutate(name, input[name] ?? { id: 'x' }, ''));
+        expect(added, name).toMatchObject([{ action: name, result: 'REFUSED' }]);
+      }
+    });
+  });
+
+  it('shows its audit to administrators, newest first, page by page', async () => {
+    await create({});
+    const answer = await api.admin.query(
+      '{ audit(first: 2) { nodes { sequence action result principal target requestId } pageInfo { hasNextPage endCursor } } }',
+    );
+    const { nodes, pageInfo } = answer.data['audit'] as unknown as {
+      nodes: { sequence: number }[];
+      pageInfo: { endCursor: string };
+    };
+    expect(nodes[0]).toMatchObject({ action: 'createRedisCluster', result: 'OK', principal: 'admin' });
+    const next = await api.admin.query(
+      'query A($after: String) { audit(first: 2, after: $after) { nodes { sequence } } }',
+      {
+        after: pageInfo.endCursor,
+      },
+    );
+    expect((next.data['audit'] as Json)['nodes']).toMatchObject([{ sequence: (nodes[1]?.sequence ?? 0) - 1 }, {}]);
+    const { client } = await clientWith(api.hub, [{ role: 'OPERATOR', projectId: null }]);
+    expect((await client.query('{ audit { nodes { action } } }')).data).toEqual({ audit: { nodes: [] } });
+    await client.close();
+  });
+
+  describe('with an idempotency key', () => {
+    it('is done once, however often and however fast it is sent', async () => {
+      const input = { name: newName(), idempotencyKey: 'create-once' };
+      const answers = await Promise.all([create(input), create(input), create(input)]);
+      answers.push(await create(input));
+      const ids = answers.map((answer) => (answer['redisCluster'] as Json)['id']);
+      expect(new Set(ids).size).toBe(1);
+      expect(answers.flatMap(codes)).toEqual([]);
+      expect(await rows('SELECT 1 FROM resource WHERE name = $1', [input.name])).toHaveLength(1);
+    });
+
+    it('is refused when the key was used for another request', async () => {
+      const name = newName();
+      await create({ name, idempotencyKey: 'key-a' });
+      expect(codes(await create({ name: newName(), idempotencyKey: 'key-a' }))).toEqual(['IDEMPOTENCY_KEY_REUSED']);
+      expect(codes(await create({ name, idempotencyKey: 'key-a', adopt: true }))).toEqual(['IDEMPOTENCY_KEY_REUSED']);
+      expect(codes(await create({ name, idempotencyKey: 'key-a', adopt: false }))).toEqual([]);
+    });
+
+    it('may use a key that somebody else used', async () => {
+      const { client } = await clientWith(api.hub, [{ role: 'ADMIN', projectId: null }]);
+      await create({ idempotencyKey: 'key-b' });
+      const input = {
+        memberClusterId: api.memberClusterId,
+        namespace: 'shop',
+        name: newName(),
+        spec: SPEC,
+        idempotencyKey: 'key-b',
+      };
+      expect(codes(await client.mutate('createRedisCluster', input, FIELDS))).toEqual([]);
+      await client.close();
+    });
+
+    it('may be sent again after a refusal, corrected', async () => {
+      expect(codes(await create({ name: 'WRONG', idempotencyKey: 'key-c' }))).toEqual(['INVALID_INPUT']);
+      expect(codes(await create({ idempotencyKey: 'key-c' }))).toEqual([]);
+    });
+
+    it('is forgotten after 24 hours', async () => {
+      await create({ idempotencyKey: 'key-d' });
+      await rows(`UPDATE idempotency_key SET created_at = now() - interval '25 hours' WHERE key = 'key-d'`);
+      expect(codes(await create({ idempotencyKey: 'key-d' }))).toEqual([]);
+    });
+
+    it('repeats an update without making a second generation', async () => {
+      const { id } = await createRedisCluster(api);
+      const input = { id, expectedGeneration: 1, spec: { ...SPEC, size: 5 }, idempotencyKey: 'key-e' };
+      const first = await api.admin.mutate('updateRedisCluster', input, FIELDS);
+      expect(await api.admin.mutate('updateRedisCluster', input, FIELDS)).toEqual(first);
+    });
+  });
+});

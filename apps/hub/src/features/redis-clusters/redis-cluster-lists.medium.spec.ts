@@ -1,0 +1,207 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ApiClient, Json } from '../../../test/api-client.ts';
+import {
+  answerDelivery,
+  clientWith,
+  createRedisCluster,
+  makeProject,
+  reportStatus,
+  startApi,
+  type Api,
+  type Created,
+} from '../../../test/api-fixture.ts';
+
+const LIST = `query L($first: Int, $after: String, $filter: RedisClusterFilter) {
+  redisClusters(first: $first, after: $after, filter: $filter) {
+    nodes { id name delivery { sync } status { phase } } edges { cursor node { id } } pageInfo { hasNextPage hasPreviousPage endCursor } totalCount } }`;
+
+describe('lists of RedisClusters', () => {
+  let api: Api;
+  let made: Created[];
+  let secret: Created;
+  let secretProject: { readonly id: string; readonly globalId: string };
+
+  beforeAll(async () => {
+    api = await startApi();
+    made = [];
+    for (let index = 0; index < 5; index += 1) made.push(await createRedisCluster(api));
+    secretProject = await makeProject(api.hub, 'secret');
+    secret = await createRedisCluster(api, { project: 'secret', namespace: 'vault' });
+    const [first, second, third] = made as [Created, Created, Created];
+    await answerDelivery(api.hub, first.hubUid);
+    await reportStatus(api.hub, first.hubUid, { phase: 'Degraded' });
+    await answerDelivery(api.hub, second.hubUid);
+    await reportStatus(api.hub, second.hubUid, {
+      foreignFields: [{ path: 'spec.size', manager: 'kubectl-edit', liveValue: '5' }],
+    });
+    await answerDelivery(api.hub, third.hubUid);
+    await reportStatus(api.hub, third.hubUid, {
+      foreignFields: [{ path: 'spec.size', manager: 'argo', liveValue: '3' }],
+    });
+  });
+  afterAll(() => api.close());
+
+  const list = async (client: ApiClient, variables: object): Promise<Json> => {
+    const answer = await client.query(LIST, variables);
+    if (answer.errors.length > 0) throw new Error(answer.text);
+    return answer.data['redisClusters'] as Json;
+  };
+  const names = (page: Json): string[] => (page['nodes'] as unknown as { name: string }[]).map((node) => node.name);
+  const filtered = async (filter: object): Promise<string[]> => names(await list(api.admin, { filter }));
+  const nameOf = (index: number): string => made[index]?.name ?? '';
+
+  it('come page by page, each object once, while others come and go', async () => {
+    const seen: string[] = [];
+    let after: unknown = null;
+    for (let page = 0; page < 10; page += 1) {
+      const answer: Json = await list(api.admin, { first: 2, after, filter: { namespace: 'shop' } });
+      seen.push(...names(answer));
+      if (page === 0) {
+        await api.hub.runtime.dataSource.query('DELETE FROM resource WHERE hub_uid = $1', [made[0]?.hubUid]);
+        made.push(await createRedisCluster(api));
+      }
+      const info = answer['pageInfo'] as Json;
+      expect(info).toMatchObject({ hasPreviousPage: page > 0 });
+      if (!(info['hasNextPage'] as unknown as boolean)) break;
+      after = info['endCursor'];
+    }
+    expect(seen).toEqual(made.map((each) => each.name));
+    made.splice(0, 1, await createRedisCluster(api));
+    await answerDelivery(api.hub, made[0]?.hubUid ?? '');
+    await reportStatus(api.hub, made[0]?.hubUid ?? '', { phase: 'Degraded' });
+  });
+
+  it('count only what the filter lets through', async () => {
+    expect(await list(api.admin, { first: 1, filter: { namespace: 'vault' } })).toMatchObject({ totalCount: 1 });
+    expect(await list(api.admin, { filter: { name: 'nobody' } })).toMatchObject({ totalCount: 0, nodes: [] });
+  });
+
+  it('are narrowed by every field of the filter', async () => {
+    expect(await filtered({ name: nameOf(1) })).toEqual([nameOf(1)]);
+    expect(await filtered({ phase: 'DEGRADED' })).toEqual([nameOf(0)]);
+    expect(await filtered({ sync: 'DRIFTED' })).toEqual([nameOf(1)]);
+    expect((await filtered({ sync: 'IN_SYNC' })).sort()).toEqual([nameOf(0), nameOf(2)].sort());
+    expect(await filtered({ sync: 'DELETED_LOCALLY' })).toEqual([]);
+    expect(await filtered({ mode: 'STANDALONE' })).toEqual([]);
+    expect(await filtered({ projectId: secretProject.globalId })).toEqual([secret.name]);
+    expect(await filtered({ memberClusterId: api.memberClusterId, mode: 'SENTINEL', namespace: 'vault' })).toEqual([
+      secret.name,
+    ]);
+    expect(await filtered({ memberClusterId: 'nonsense' })).toEqual([]);
+    expect(await filtered({ freshness: 'LATE' })).toEqual([]);
+  });
+
+  it('count by sync state as they list by it', async () => {
+    expect(await list(api.admin, { first: 1, filter: { sync: 'IN_SYNC' } })).toMatchObject({
+      totalCount: 2,
+      pageInfo: { hasNextPage: true },
+    });
+  });
+
+  it('refuse a cursor of another list', async () => {
+    const answer = await api.admin.query(LIST, { after: 'bm90IGEgY3Vyc29y' });
+    expect(answer.errors[0]?.extensions.code).toBe('BAD_USER_INPUT');
+  });
+
+  it('answer with one query for each kind of thing, however long they are', async () => {
+    const { dataSource } = api.hub.runtime;
+    const statements: string[] = [];
+    const original = dataSource.query.bind(dataSource);
+    dataSource.query = ((sql: string, parameters?: unknown[]) => {
+      statements.push(sql);
+      return original(sql, parameters);
+    }) as typeof dataSource.query;
+    await api.admin.query(
+      '{ redisClusters { nodes { id status { phase } project { name } memberCluster { name freshness agents { id } } } } }',
+    );
+    dataSource.query = original;
+    const of = (table: RegExp): number => statements.filter((sql) => table.test(sql)).length;
+    expect(of(/FROM resource r/)).toBe(1);
+    expect(of(/FROM resource_status/)).toBe(1);
+    expect(of(/FROM project/)).toBe(1);
+    expect(of(/FROM member_cluster/)).toBe(1);
+    expect(of(/count\(\*\)/)).toBe(0);
+  });
+
+  describe('to somebody of one project', () => {
+    let client: ApiClient;
+    beforeAll(async () => {
+      ({ client } = await clientWith(api.hub, [{ role: 'VIEWER', projectId: secretProject.id }]));
+    });
+    afterAll(() => client.close());
+
+    it('show that project only, in rows, counts, ids and roll-ups', async () => {
+      expect(await list(client, {})).toMatchObject({ totalCount: 1, nodes: [{ name: secret.name }] });
+      expect(await list(client, { filter: { sync: 'DRIFTED' } })).toMatchObject({ totalCount: 0, nodes: [] });
+      const foreign = made[1]?.id ?? '';
+      const answer = await client.query(
+        `query Q($id: ID!) { redisCluster(id: $id) { id } node(id: $id) { id } nodes(ids: [$id]) { id }
+           events(redisClusterId: $id) { id } projects { name } fleetHealth { total } audit { nodes { id } } }`,
+        { id: foreign },
+      );
+      expect(answer.data).toEqual({
+        redisCluster: null,
+        node: null,
+        nodes: [null],
+        events: [],
+        projects: [{ name: 'secret' }],
+        fleetHealth: { total: 1 },
+        audit: { nodes: [] },
+      });
+    });
+
+    it('hide what no project owns', async () => {
+      const answer = await client.query('query Q($id: ID!) { localObjects(memberClusterId: $id) { name } }', {
+        id: api.memberClusterId,
+      });
+      expect(answer.errors[0]?.extensions.code).toBe('FORBIDDEN');
+    });
+  });
+
+  it('are empty for somebody without any role', async () => {
+    const { client } = await clientWith(api.hub, []);
+    expect(await list(client, {})).toMatchObject({ totalCount: 0, nodes: [] });
+    const answer = await client.query('{ memberClusters { nodes { id } totalCount } projects { id } }');
+    expect(answer.data).toEqual({ memberClusters: { nodes: [], totalCount: 0 }, projects: [] });
+    await client.close();
+  });
+
+  it('carry status with its age, and words of a newer agent without failing', async () => {
+    const { id, hubUid } = await createRedisCluster(api);
+    await reportStatus(api.hub, hubUid, {
+      phase: 'Hibernated',
+      endpoints: { primary: 'cache.shop.svc', masterName: 'cache' },
+      pods: [{ name: 'cache-0', role: 'arbiter', ready: true, link: 'up' }],
+      conditions: [
+        {
+          type: 'Ready',
+          status: 'True',
+          reason: 'R',
+          message: 'm',
+          observedGeneration: 1,
+          lastTransitionTime: '2026-01-01T00:00:00Z',
+        },
+      ],
+    });
+    const answer = await api.admin.query(
+      `query Q($id: ID!) { redisCluster(id: $id) { status { phase mode observedGeneration endpoints { primary replicas masterName }
+         pods { name role link node } conditions { type status lastTransitionTime } freshness lastKnown ageSeconds reportedAt } } }`,
+      { id },
+    );
+    expect(answer.data).toMatchObject({
+      redisCluster: {
+        status: {
+          phase: null,
+          mode: 'SENTINEL',
+          observedGeneration: 1,
+          endpoints: { primary: 'cache.shop.svc', replicas: null, masterName: 'cache' },
+          pods: [{ name: 'cache-0', role: 'UNKNOWN', link: 'UP', node: null }],
+          conditions: [{ type: 'Ready', status: 'TRUE', lastTransitionTime: '2026-01-01T00:00:00.000Z' }],
+          lastKnown: expect.any(Boolean) as boolean,
+        },
+      },
+    });
+    const status = (answer.data['redisCluster'] as Json)['status'] as unknown as { ageSeconds: number };
+    expect(status.ageSeconds).toBeLessThan(30);
+  });
+});
