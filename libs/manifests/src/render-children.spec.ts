@@ -1,0 +1,175 @@
+import { describe, expect, it } from 'vitest';
+import { asDataSetId, LABEL, validateSpec, type KubeObject, type RedisClusterSpec } from '#domain';
+import { nameObjects } from './names.ts';
+import { CURRENT_RENDER_VERSION, renderChildren } from './render-children.ts';
+import { resolveSpec } from './resolve-spec.ts';
+
+const dataSetId = asDataSetId('0192f0a1-render');
+const names = nameObjects('cart', dataSetId);
+
+const render = (spec: Partial<RedisClusterSpec>, renderVersion = CURRENT_RENDER_VERSION): readonly KubeObject[] => {
+  const whole: RedisClusterSpec = { engine: { type: 'Redis', version: '8.0' }, mode: 'Sentinel', ...spec };
+  expect(validateSpec(whole)).toEqual([]);
+  return renderChildren({ name: 'cart', namespace: 'shop', dataSetId, spec: resolveSpec(whole), renderVersion });
+};
+
+/** Reads a field by path, for instance `spec.template.spec.containers.0.image`. */
+const at = (object: unknown, path: string): unknown =>
+  path.split('.').reduce<unknown>((value, key) => (value as Record<string, unknown> | undefined)?.[key], object);
+const find = (objects: readonly KubeObject[], kind: string, name: string): KubeObject => {
+  const found = objects.find((object) => object.kind === kind && object.metadata.name === name);
+  if (found === undefined) throw new Error(`no ${kind} ${name}`);
+  return found;
+};
+const kinds = (objects: readonly KubeObject[]) => objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`);
+const PERSISTENT = { storage: { type: 'PersistentVolume', size: '1Gi' } } as const;
+const POD = 'spec.template.spec';
+
+describe('renderChildren', () => {
+  it('gives the same bytes twice', () => {
+    expect(JSON.stringify(render(PERSISTENT))).toBe(JSON.stringify(render(PERSISTENT)));
+  });
+
+  it('lists what a pod needs before the pod', () => {
+    expect(kinds(render({}))).toEqual([
+      'ServiceAccount cart',
+      `ConfigMap ${names.scripts}`,
+      `ConfigMap ${names.config}`,
+      `Service ${names.podsService}`,
+      'Service cart',
+      'Service cart-replicas',
+      'Service cart-sentinel',
+      `PodDisruptionBudget ${names.redis}`,
+      `PodDisruptionBudget ${names.sentinel}`,
+      `StatefulSet ${names.redis}`,
+      `StatefulSet ${names.sentinel}`,
+    ]);
+  });
+
+  it('makes no Sentinels and no replicas Service for a Standalone', () => {
+    expect(kinds(render({ mode: 'Standalone' })).join()).not.toMatch(/sentinel|replicas/);
+  });
+
+  it('refuses a render version that it does not know', () => {
+    expect(() => render({}, 99)).toThrow(RangeError);
+  });
+
+  it('labels every object with its data set and owns none of them by reference', () => {
+    for (const { metadata } of render(PERSISTENT)) {
+      expect(metadata.labels?.[LABEL.dataSet]).toBe(names.hash);
+      expect(metadata).not.toHaveProperty('ownerReferences');
+    }
+  });
+
+  it('changes nothing in a pod template when size, live configuration or Sentinel timing change', () => {
+    const templates = (spec: Partial<RedisClusterSpec>) =>
+      render(spec)
+        .filter(({ kind }) => kind === 'StatefulSet')
+        .map((set) => at(set, 'spec.template'));
+    const before = templates({ size: 3, config: { 'maxmemory-policy': 'noeviction' } });
+    const after = templates({
+      size: 5,
+      config: { 'maxmemory-policy': 'allkeys-lru' },
+      sentinel: { downAfter: '10s' },
+      deletionPolicy: 'Delete',
+    });
+    expect(after).toEqual(before);
+    expect(templates({ config: { databases: '4' } })).not.toEqual(before);
+  });
+});
+
+describe('a StatefulSet of ours', () => {
+  it.each([names.redis, names.sentinel])('%s restarts nothing by itself and starts all pods at once', (name) => {
+    expect(find(render({}), 'StatefulSet', name)['spec']).toMatchObject({
+      updateStrategy: { type: 'OnDelete' },
+      podManagementPolicy: 'Parallel',
+      persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Retain', whenScaled: 'Retain' },
+      serviceName: names.podsService,
+    });
+  });
+
+  it.each([names.redis, names.sentinel])('%s passes Pod Security "restricted"', (name) => {
+    const set = find(render(PERSISTENT), 'StatefulSet', name);
+    expect(at(set, `${POD}.securityContext`)).toMatchObject({
+      runAsNonRoot: true,
+      seccompProfile: { type: 'RuntimeDefault' },
+    });
+    expect(at(set, `${POD}.containers.0.securityContext`)).toEqual({
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ['ALL'] },
+    });
+    expect(at(set, `${POD}.automountServiceAccountToken`)).toBe(false);
+  });
+
+  it.each([names.redis, names.sentinel])(
+    '%s gives a lost node up after 30 s and spreads over nodes and zones',
+    (name) => {
+      const pod = at(find(render({}), 'StatefulSet', name), POD);
+      expect(at(pod, 'tolerations')).toMatchObject([{ tolerationSeconds: 30 }, { tolerationSeconds: 30 }]);
+      expect(at(pod, 'topologySpreadConstraints')).toMatchObject([
+        { topologyKey: 'kubernetes.io/hostname', whenUnsatisfiable: 'ScheduleAnyway' },
+        { topologyKey: 'topology.kubernetes.io/zone', whenUnsatisfiable: 'ScheduleAnyway' },
+      ]);
+    },
+  );
+
+  it('mounts the credentials as files and has none in environment or arguments', () => {
+    for (const name of [names.redis, names.sentinel]) {
+      const container = at(find(render({}), 'StatefulSet', name), `${POD}.containers.0`);
+      expect(JSON.stringify(at(container, 'env'))).not.toMatch(/secret/i);
+      expect(at(container, 'volumeMounts')).toContainEqual({
+        name: 'credentials',
+        mountPath: '/etc/atoll/credentials',
+        readOnly: true,
+      });
+    }
+  });
+
+  it('claims a volume per pod only when asked to, labelled with the data set', () => {
+    const claims = at(find(render(PERSISTENT), 'StatefulSet', names.redis), 'spec.volumeClaimTemplates');
+    expect(claims).toMatchObject([{ metadata: { name: 'data', labels: { [LABEL.dataSet]: names.hash } } }]);
+    const ephemeral = find(render({}), 'StatefulSet', names.redis);
+    expect(at(ephemeral, 'spec.volumeClaimTemplates')).toBeUndefined();
+    expect(at(ephemeral, `${POD}.volumes`)).toContainEqual({ name: 'data', emptyDir: {} });
+  });
+});
+
+describe('the Services', () => {
+  it('select a role that only the agent sets', () => {
+    const objects = render({});
+    expect(at(find(objects, 'Service', 'cart'), 'spec.selector')).toMatchObject({ [LABEL.role]: 'primary' });
+    expect(at(find(objects, 'Service', 'cart-replicas'), 'spec.selector')).toMatchObject({ [LABEL.role]: 'replica' });
+  });
+
+  it('publish addresses before readiness on the headless one, or a full restart never ends', () => {
+    expect(find(render({}), 'Service', names.podsService)['spec']).toMatchObject({
+      clusterIP: 'None',
+      publishNotReadyAddresses: true,
+    });
+  });
+});
+
+describe('redis.conf', () => {
+  const conf = (spec: Partial<RedisClusterSpec>) =>
+    (find(render(spec), 'ConfigMap', names.config)['data'] as Record<string, string>)['redis.conf'];
+
+  it.each<[string, Partial<RedisClusterSpec>, string]>([
+    ['bounds two primaries where there is a replica', { size: 2 }, 'min-replicas-to-write 1'],
+    ['does so in mode Replication as well', { mode: 'Replication' }, 'min-replicas-to-write 1'],
+    ['asks for no replica where there is none', { mode: 'Standalone' }, 'min-replicas-to-write 0'],
+    ['asks for none at size 1 either', { mode: 'Replication', size: 1 }, 'min-replicas-to-write 0'],
+    ['keeps an AOF with a volume', PERSISTENT, 'appendonly yes'],
+    ['keeps none without', {}, 'appendonly no'],
+    ['takes 75 % of the memory limit', { resources: { limits: { memory: '100Mi' } } }, 'maxmemory 78643200'],
+    [
+      'lets the user say less',
+      { resources: { limits: { memory: '100Mi' } }, config: { maxmemory: '1mb' } },
+      'maxmemory 1mb',
+    ],
+    ['takes what the user sets', { config: { 'maxmemory-policy': 'allkeys-lfu' } }, 'maxmemory-policy allkeys-lfu'],
+    ['writes an empty value as two quotes', {}, 'save ""'],
+  ])('%s', (_, spec, line) => {
+    expect(conf(spec)?.split('\n')).toContain(line);
+  });
+});
