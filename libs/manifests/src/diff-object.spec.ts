@@ -31,7 +31,7 @@ const make = (): Live => ({
 const diffAfter = (change: (live: Live, container: Container) => void): string | undefined => {
   const live = make();
   change(live, live.spec.template.spec.containers[0]);
-  return diffObject({ ...make() } as KubeObject, { ...live } as KubeObject);
+  return diffObject({ ...make() }, { ...live });
 };
 
 describe('diffObject', () => {
