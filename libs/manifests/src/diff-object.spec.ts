@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import type { KubeObject } from '#domain';
 import { diffObject } from './diff-object.ts';
 
 interface Container {
