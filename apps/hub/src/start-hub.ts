@@ -80,7 +80,7 @@ async function listen(app: NestFastifyApplication, runtime: HubRuntime): Promise
   const apiPort = (app.getHttpServer().address() as AddressInfo).port;
   const agentPort = await app.get(AgentListener).listen(config.agentPort, config.listenAddress);
   const host = isWildcard(config.listenAddress) ? 'localhost' : config.listenAddress;
-  addresses.api = config.publicApiAddress ?? `${host}:${apiPort}`;
+  addresses.api = withRealPort(config.publicApiAddress ?? `${host}:0`, apiPort);
   const publicAgents = config.publicAgentAddresses.map((each) => withRealPort(each, agentPort));
   addresses.agents = publicAgents.length > 0 ? publicAgents : [`${host}:${agentPort}`];
   return {

@@ -106,11 +106,13 @@ export class AgentSession {
     if (inventory === this.#inventory) return;
     this.#inventory = inventory;
     await this.#parts.link.sessions.setInventory(this.agentId, this.sessionNo, inventory);
+    if (inventory === 'SYNCED') this.sender.askForDigest();
   }
 
   async #bookAck(ack: DesiredAck): Promise<void> {
     const { link } = this.#parts;
-    const about = { comparable: this.#inventory === 'SYNCED' && this.sender.isPastStart, nowMs: link.clock.nowMs() };
+    const comparable = this.#inventory === 'SYNCED' && this.sender.isComparable(ack);
+    const about = { comparable, nowMs: link.clock.nowMs() };
     const result = await link.book.book(this, ack, this.sender.sent, about);
     if (result.fenced) return this.end('TAKEN_OVER');
     this.sender.onAcked(ack);

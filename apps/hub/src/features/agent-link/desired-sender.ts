@@ -33,6 +33,7 @@ export class DesiredSender {
   #mode: Welcome['mode'] = 'DELTA';
   #inFlight: { readonly revision: number; readonly sentAtMs: number } | undefined;
   #dirty = false;
+  #probe = false;
   #pumping = false;
   #stopped = false;
 
@@ -40,8 +41,10 @@ export class DesiredSender {
     this.#parts = parts;
   }
 
-  get isPastStart(): boolean {
-    return this.#mode === 'DELTA';
+  /** Whether the digest of this ack is about everything: not before the snapshot of this session is through. */
+  isComparable(ack: DesiredAck): boolean {
+    if (this.#mode === 'DELTA') return true;
+    return this.#inFlight !== undefined && ack.revision >= this.#inFlight.revision;
   }
 
   /** `appliedRevision`: from the agent's Hello. */
@@ -58,6 +61,12 @@ export class DesiredSender {
 
   async sendUnsettled(): Promise<void> {
     this.wake(await this.#parts.desired.findUnsettled(this.#parts.agentId));
+  }
+
+  /** Asks for the agent's digest: an ack of nothing new. For an agent that could not see its API server at Hello. */
+  askForDigest(): void {
+    this.#probe = true;
+    this.wake();
   }
 
   /** There may be something to tell; `again`: objects to be sent though their revision was. */
@@ -79,7 +88,8 @@ export class DesiredSender {
     const inFlight = this.#inFlight;
     if (!inFlight || ack.revision < inFlight.revision) return false;
     this.#inFlight = undefined;
-    this.#reached = Math.max(this.#reached, inFlight.revision);
+    // Not the higher of both: an agent that was ahead of a restored hub goes back to the snapshot's revision.
+    this.#reached = inFlight.revision;
     const began = this.#mode === 'SNAPSHOT';
     this.#mode = 'DELTA';
     this.#parts.onSettled((this.#parts.nowMs() - inFlight.sentAtMs) / 1_000);
@@ -116,7 +126,9 @@ export class DesiredSender {
     for (const row of changes.left) if (row.revision === null) this.#again.add(row.hubUid);
     if (changes.left.length > 0) this.#dirty = true;
     const { upserts, tombstones } = await this.#split(changes.rows);
-    if (upserts.length + tombstones.length === 0 && changes.revision === this.#reached) return;
+    const isEmpty = upserts.length + tombstones.length === 0 && changes.revision === this.#reached;
+    if (isEmpty && !this.#probe) return;
+    this.#probe = false;
     await desired.postpone(
       changes.rows.map((row) => row.hubUid),
       AGAIN_PAUSE_MS,

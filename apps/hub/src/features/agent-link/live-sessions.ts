@@ -43,6 +43,12 @@ export class LiveSessions implements OnApplicationBootstrap, OnModuleDestroy {
         if (mine.length > 0) void this.#endFenced(mine).catch((error: unknown) => this.#warn(error));
       }),
     );
+    const { epochListeners } = this.runtime;
+    const endAll = (): void => {
+      for (const session of this.all) session.end('RESTART');
+    };
+    epochListeners.add(endAll);
+    this.#stops.push(() => epochListeners.delete(endAll));
     this.#pollLater();
   }
 

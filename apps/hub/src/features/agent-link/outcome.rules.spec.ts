@@ -87,8 +87,8 @@ describe('an outcome', () => {
 });
 
 describe('pauses', () => {
-  it('grow to a minute when a retry may help, to an hour when it cannot', () => {
-    expect([1, 2, 3, 20].map((n) => pauseAfterAttempt(n, true))).toEqual([5_000, 10_000, 20_000, 60_000]);
+  it('grow to five minutes when a retry may help, to an hour when it cannot', () => {
+    expect([1, 2, 3, 20].map((n) => pauseAfterAttempt(n, true))).toEqual([15_000, 30_000, 60_000, 300_000]);
     expect([1, 2, 20].map((n) => pauseAfterAttempt(n, false))).toEqual([60_000, 120_000, 3_600_000]);
   });
 });

@@ -49,8 +49,9 @@ export interface Booking {
   readonly compare?: true;
 }
 
-const RETRY_BASE_MS = 5_000;
-const RETRY_MAX_MS = 60_000;
+/** The agent tries again by itself what waits; the hub's pauses are for what it would forget. */
+const RETRY_BASE_MS = 15_000;
+const RETRY_MAX_MS = 300_000;
 /** For refusals that a retry cannot mend: something outside may have changed all the same. */
 const HOPELESS_BASE_MS = 60_000;
 const HOPELESS_MAX_MS = 3_600_000;

@@ -26,6 +26,7 @@ export class ClaimedWorker {
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> = Promise.resolve();
   #stopped = false;
+  #failing = false;
 
   constructor(dataSource: DataSource, work: ClaimedWork, log: Logger) {
     this.#dataSource = dataSource;
@@ -60,8 +61,18 @@ export class ClaimedWorker {
     const jitterMs = Math.random() * this.#work.intervalMs * 0.1;
     this.#timer = setTimeout(() => {
       this.#running = this.tick()
-        .catch((error: unknown) => this.#log.error({ err: error, worker: this.#work.name }, 'background work failed'))
+        .then(
+          () => (this.#failing = false),
+          (error: unknown) => this.#warnOnce(error),
+        )
         .then(() => this.#schedule());
     }, this.#work.intervalMs + jitterMs);
+  }
+
+  /** A database that is away would fill the log: said once, until it works again. */
+  #warnOnce(error: unknown): void {
+    if (!this.#failing)
+      this.#log.error({ err: error, worker: this.#work.name }, 'background work fails; it is tried again');
+    this.#failing = true;
   }
 }

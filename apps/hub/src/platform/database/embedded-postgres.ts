@@ -200,6 +200,8 @@ async function stopServer(pid: number): Promise<void> {
   ] as const) {
     try {
       process.kill(pid, signal);
+      // A stopped process takes no signal before it goes on.
+      process.kill(pid, 'SIGCONT');
     } catch {
       return;
     }

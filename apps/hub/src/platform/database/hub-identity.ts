@@ -10,8 +10,8 @@ export interface DatabaseLineage {
   readonly timelineId: number;
 }
 
-export interface HubIdentity extends DatabaseLineage {
-  readonly hubEpoch: string;
+export interface HubIdentity {
+  hubEpoch: string;
 }
 
 export const READ_LINEAGE = `SELECT s.system_identifier::text AS "systemIdentifier", c.timeline_id AS "timelineId"
@@ -36,5 +36,5 @@ export async function ensureHubIdentity(tx: EntityManager, newEpoch: string, now
   );
   const [row] = await tx.query<{ hubEpoch: string }[]>('SELECT hub_epoch AS "hubEpoch" FROM hub_identity');
   if (!row) throw new Error('hub_identity is empty');
-  return { hubEpoch: row.hubEpoch, systemIdentifier, timelineId };
+  return { hubEpoch: row.hubEpoch };
 }

@@ -2,6 +2,7 @@
 import pg from 'pg';
 import { DataSource, type MixedList } from 'typeorm';
 
+import type { LineageGuard } from './lineage-guard.ts';
 import { runHintsAfterCommit } from './after-commit.ts';
 
 const INT8_OID = 20;
@@ -10,6 +11,7 @@ const MIGRATION_LOCK = 7_162_001;
 /** One forgotten transaction would stop every reader of change_log, which reads below pg_snapshot_xmin (03). */
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 5_000;
 const POOL_SIZE = 16;
+const CONNECT_TIMEOUT_MS = 60_000;
 
 /** int8 arrives as text from pg; every int8 of ours counts from 0 and stays a safe integer. */
 export function parseInt8(text: string): number {
@@ -23,7 +25,12 @@ export interface Schema {
   readonly entities: MixedList<new () => object>;
 }
 
-export async function openDataSource(databaseUrl: string, schema: Schema, replicaName: string): Promise<DataSource> {
+export async function openDataSource(
+  databaseUrl: string,
+  schema: Schema,
+  replicaName: string,
+  guard: LineageGuard,
+): Promise<DataSource> {
   const dataSource = new DataSource({
     type: 'postgres',
     entities: schema.entities as never,
@@ -33,14 +40,29 @@ export async function openDataSource(databaseUrl: string, schema: Schema, replic
     extra: {
       connectionString: databaseUrl,
       max: POOL_SIZE,
+      verify: guard.verify.bind(guard),
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
       connectionTimeoutMillis: 5_000,
     },
   });
-  await dataSource.initialize();
+  await initialize(dataSource);
   pg.types.setTypeParser(INT8_OID, parseInt8);
   runHintsAfterCommit(dataSource);
   return dataSource;
+}
+
+/** A database may come up after its hub; what it answers (a wrong password) is final. */
+async function initialize(dataSource: DataSource): Promise<void> {
+  for (const end = Date.now() + CONNECT_TIMEOUT_MS; ; await new Promise((done) => setTimeout(done, 500))) {
+    try {
+      await dataSource.initialize();
+      return;
+    } catch (error) {
+      const { code = '' } = error as { code?: string };
+      const mayPass = /^(ECONNREFUSED|ECONNRESET|ENOENT|ENOTFOUND|EAI_AGAIN|57P03)$/.test(code);
+      if (!mayPass || Date.now() > end) throw error;
+    }
+  }
 }
 
 /** Several replicas may start at once: one migrates, the others wait and find nothing to do. Returns the names run. */

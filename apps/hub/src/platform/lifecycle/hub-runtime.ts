@@ -23,7 +23,10 @@ export interface HubRuntime {
   readonly metrics: Metrics;
   readonly dataSource: DataSource;
   readonly databaseUrl: string;
+  /** Changes when the database turns out to be another one; read it when it is needed. */
   readonly identity: HubIdentity;
+  /** Told after `identity` has a new epoch. */
+  readonly epochListeners: Set<() => void>;
   readonly tls: TlsMaterial;
   readonly addresses: HubAddresses;
   readonly readiness: Readiness;

@@ -6,7 +6,8 @@ import type { DataSource } from 'typeorm';
 
 import type { HubConfig } from '../config/hub-config.ts';
 import { startEmbeddedPostgres } from '../database/embedded-postgres.ts';
-import { ensureHubIdentity } from '../database/hub-identity.ts';
+import { ensureHubIdentity, type HubIdentity } from '../database/hub-identity.ts';
+import { LineageGuard } from '../database/lineage-guard.ts';
 import { migrate, openDataSource, type Schema } from '../database/open-data-source.ts';
 import { maintainPartitions } from '../database/partitions.ts';
 import { SignalConnection } from '../database/signal-connection.ts';
@@ -30,11 +31,14 @@ export async function prepareRuntime(
   cleanUps: CleanUps,
 ): Promise<HubRuntime> {
   const databaseUrl = config.databaseUrl ?? (await startOwnDatabase(config, log, cleanUps));
-  const dataSource = await openDataSource(databaseUrl, schema, replica);
+  const guard = new LineageGuard();
+  const dataSource = await openDataSource(databaseUrl, schema, replica, guard);
   cleanUps.push(() => dataSource.destroy());
   const ran = await migrate(dataSource, databaseUrl);
   if (ran.length > 0) log.info({ migrations: ran }, 'schema brought up to date');
   const identity = await prepareDatabase(dataSource);
+  const epochListeners = new Set<() => void>();
+  guard.onChange(() => void followLineage(dataSource, identity, epochListeners, log));
   const signalConnection = new SignalConnection(signalsOf(dataSource), databaseUrl, replica, log);
   await signalConnection.open();
   cleanUps.push(() => signalConnection.close());
@@ -47,6 +51,7 @@ export async function prepareRuntime(
     dataSource,
     databaseUrl,
     identity,
+    epochListeners,
     tls: await loadTls(config),
     addresses: { api: '', agents: [] },
     readiness: new Readiness(),
@@ -70,6 +75,27 @@ const prepareDatabase = (dataSource: DataSource): ReturnType<typeof ensureHubIde
     await maintainPartitions(tx, systemClock.nowMs());
     return ensureHubIdentity(tx, systemIds.newId(), systemClock.nowMs());
   });
+
+/** The database is another one than at start: its epoch is read, or made, and whoever told the old one is told. */
+async function followLineage(
+  dataSource: DataSource,
+  identity: HubIdentity,
+  listeners: ReadonlySet<() => void>,
+  log: Logger,
+): Promise<void> {
+  try {
+    const { hubEpoch } = await prepareDatabase(dataSource);
+    if (hubEpoch === identity.hubEpoch) return;
+    log.warn({ before: identity.hubEpoch, hubEpoch }, 'the database is another one than before: the hub epoch changes');
+    identity.hubEpoch = hubEpoch;
+    for (const listener of listeners) listener();
+  } catch (error) {
+    log.error(
+      { err: error },
+      'the lineage of the database could not be followed; it is tried with the next connection',
+    );
+  }
+}
 
 function loadTls(config: HubConfig): Promise<TlsMaterial> {
   if (config.tlsFiles) return loadGivenTls(config.tlsFiles, systemClock.nowMs());

@@ -1,0 +1,177 @@
+import { digestOf, EMPTY_DIGEST, type StatusItem } from '#protocol';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+
+import { type Enrolled, enrolAgent, openSession, readDelivery, want, type Wanted } from '../../../test/link-fixture.ts';
+import { createTestDatabase, startTestHub, type TestHub } from '../../../test/start-test-hub.ts';
+import type { TestAgent } from '../../../test/test-agent.ts';
+
+let hub: TestHub;
+beforeAll(async () => {
+  hub = await startTestHub(await createTestDatabase());
+});
+afterAll(() => hub.close());
+
+const itemOf = (wanted: Wanted | undefined, name: string, rest: Partial<StatusItem> = {}): StatusItem => ({
+  ...(wanted ? { hubUid: wanted.hubUid, observedHubGeneration: wanted.hubGeneration } : {}),
+  namespace: 'default',
+  name,
+  uid: `uid-${name}`,
+  kind: 'RedisCluster',
+  conditions: [],
+  pods: [],
+  foreignFields: [],
+  ...rest,
+});
+
+/** An object that the agent has applied. */
+async function applied(enrolled: Enrolled, agent: TestAgent, name: string): Promise<Wanted> {
+  const wanted = await want(hub, enrolled, name, { mode: 'Sentinel', engine: { version: '8.0' } });
+  const { revision } = await agent.next('Delta');
+  agent.send('DesiredAck', { revision, outcomes: [{ ...wanted, state: 'APPLIED' }], digest: digestOf([wanted]) });
+  await vi.waitFor(async () => expect(await readDelivery(hub, wanted.hubUid)).toMatchObject({ state: 'APPLIED' }));
+  return wanted;
+}
+
+const query = async <T>(sql: string, parameters: unknown[]): Promise<T[]> =>
+  hub.runtime.dataSource.query<T[]>(sql, parameters);
+
+interface StatusRow {
+  readonly phase: string;
+  readonly counter: number;
+  readonly session_no: number;
+}
+const readStatus = async (hubUid: string): Promise<StatusRow | undefined> =>
+  (await query<StatusRow>('SELECT phase, counter, session_no FROM resource_status WHERE hub_uid = $1', [hubUid]))[0];
+
+describe('status', () => {
+  it('is acked after it is stored, counted, and told to subscribers', async () => {
+    const enrolled = await enrolAgent(hub);
+    const { agent, welcome } = await openSession(hub, enrolled);
+    const wanted = await applied(enrolled, agent, 'cache');
+    const ready = itemOf(wanted, 'cache', {
+      phase: 'Ready',
+      mode: 'Sentinel',
+      engineVersion: '8.0.1',
+      numbers: { keys: 3 },
+    });
+    agent.send('StatusBatch', { counter: 0, items: [ready] });
+    expect(await agent.next('StatusAck')).toEqual({ counter: 0 });
+    expect(await readStatus(wanted.hubUid)).toEqual({ phase: 'Ready', counter: 0, session_no: welcome.sessionNo });
+    const counts = await query(
+      'SELECT mode, version, phase, count FROM agent_rollup WHERE agent_id = $1 AND count > 0',
+      [enrolled.agentId],
+    );
+    expect(counts).toEqual([{ mode: 'Sentinel', version: '8.0.1', phase: 'Ready', count: 1 }]);
+    const changes = await query(`SELECT kind FROM change_log WHERE subject = $1`, [wanted.hubUid]);
+    expect(changes.length).toBeGreaterThanOrEqual(2);
+    agent.close();
+  });
+
+  it('is ordered by session and counter, not by arrival', async () => {
+    const enrolled = await enrolAgent(hub);
+    const { agent } = await openSession(hub, enrolled);
+    const wanted = await applied(enrolled, agent, 'ordered');
+    agent.send('StatusBatch', { counter: 5, items: [itemOf(wanted, 'ordered', { phase: 'Ready' })] });
+    await agent.next('StatusAck');
+    agent.send('StatusBatch', { counter: 4, items: [itemOf(wanted, 'ordered', { phase: 'Creating' })] });
+    await agent.next('StatusAck');
+    expect(await readStatus(wanted.hubUid)).toMatchObject({ phase: 'Ready', counter: 5 });
+    agent.close();
+    const hello = { hubEpoch: hub.runtime.identity.hubEpoch, appliedRevision: 1, specDigest: digestOf([wanted]) };
+    const next = await openSession(hub, enrolled, hello);
+    next.agent.send('StatusBatch', { counter: 0, items: [itemOf(wanted, 'ordered', { phase: 'Updating' })] });
+    await next.agent.next('StatusAck');
+    expect(await readStatus(wanted.hubUid)).toMatchObject({ phase: 'Updating', counter: 0 });
+    next.agent.close();
+  });
+
+  it('of objects no hub wants is kept apart, and forgotten after a full resend without it', async () => {
+    const enrolled = await enrolAgent(hub);
+    const { agent } = await openSession(hub, enrolled);
+    agent.send('StatusBatch', { counter: 0, items: [itemOf(undefined, 'hand-made')], complete: true });
+    await agent.next('StatusAck');
+    const names = (): Promise<{ name: string }[]> =>
+      query('SELECT name FROM local_object WHERE agent_id = $1', [enrolled.agentId]);
+    expect(await names()).toEqual([{ name: 'hand-made' }]);
+    agent.close();
+    const next = await openSession(hub, enrolled);
+    next.agent.send('StatusBatch', { counter: 0, items: [itemOf(undefined, 'other')], complete: true });
+    await next.agent.next('StatusAck');
+    expect(await names()).toEqual([{ name: 'other' }]);
+    next.agent.close();
+  });
+
+  it('gone means DELETED_LOCALLY, and nothing is created again', async () => {
+    const enrolled = await enrolAgent(hub);
+    const { agent } = await openSession(hub, enrolled);
+    const wanted = await applied(enrolled, agent, 'vanishes');
+    agent.send('StatusBatch', {
+      counter: 0,
+      items: [itemOf(wanted, 'vanishes', { gone: true })],
+      inventory: 'UNKNOWN',
+    });
+    await agent.next('StatusAck');
+    expect(await readDelivery(hub, wanted.hubUid)).toMatchObject({ state: 'APPLIED' });
+    agent.send('StatusBatch', { counter: 1, items: [itemOf(wanted, 'vanishes', { gone: true })] });
+    await agent.next('StatusAck');
+    expect(await readDelivery(hub, wanted.hubUid)).toMatchObject({
+      state: 'DELETED_LOCALLY',
+      applied_generation: null,
+    });
+    agent.close();
+    const hello = { hubEpoch: hub.runtime.identity.hubEpoch, appliedRevision: 1, specDigest: EMPTY_DIGEST };
+    const next = await openSession(hub, enrolled, hello);
+    expect(next.welcome.mode).toBe('DELTA');
+    await expect(next.agent.next('Delta', 300)).rejects.toThrow('no Delta');
+    next.agent.close();
+  });
+
+  it('of a batch that cannot be stored holds up nobody', async () => {
+    const enrolled = await enrolAgent(hub);
+    const { agent } = await openSession(hub, enrolled);
+    const wanted = await applied(enrolled, agent, 'clean');
+    agent.send('StatusBatch', { counter: 0, items: [itemOf(wanted, 'clean', { phase: 'bad \u0000 text' })] });
+    agent.send('StatusBatch', { counter: 1, items: [itemOf(wanted, 'clean', { phase: 'Ready' })] });
+    await agent.next('StatusAck');
+    await agent.next('StatusAck');
+    expect(await readStatus(wanted.hubUid)).toMatchObject({ phase: 'Ready', counter: 1 });
+    agent.close();
+  });
+
+  it('is folded for dashboards within a second', async () => {
+    const enrolled = await enrolAgent(hub);
+    const { agent } = await openSession(hub, enrolled);
+    const wanted = await applied(enrolled, agent, 'folded');
+    agent.send('StatusBatch', { counter: 0, items: [itemOf(wanted, 'folded', { phase: 'Ready', mode: 'Sentinel' })] });
+    await agent.next('StatusAck');
+    const read = (): Promise<unknown[]> =>
+      query(`SELECT total, ready, unknown FROM fleet_rollup WHERE group_key ->> 'memberClusterId' = $1`, [
+        enrolled.memberClusterId,
+      ]);
+    await vi.waitFor(async () => expect(await read()).toEqual([{ total: 1, ready: 1, unknown: 0 }]), 1_500);
+    await query(`UPDATE agent_seen SET verdict = 'UNKNOWN', seen_at = now() - interval '1 hour' WHERE agent_id = $1`, [
+      enrolled.agentId,
+    ]);
+    await vi.waitFor(async () => expect(await read()).toEqual([{ total: 1, ready: 0, unknown: 1 }]), 1_500);
+    agent.close();
+  });
+});
+
+describe('events', () => {
+  it('are stored with the object they are about, and acked', async () => {
+    const enrolled = await enrolAgent(hub);
+    const { agent } = await openSession(hub, enrolled);
+    const wanted = await applied(enrolled, agent, 'eventful');
+    const now = new Date().toISOString();
+    const about = { hubUid: wanted.hubUid, namespace: 'default', name: 'eventful', first: now, last: now, count: 2 };
+    agent.send('EventBatch', {
+      counter: 0,
+      items: [{ ...about, severity: 'Warning', reason: 'NoQuorum', message: 'text' }],
+    });
+    expect(await agent.next('EventAck')).toEqual({ counter: 0 });
+    expect(await query('SELECT reason, count, project_id FROM event WHERE hub_uid = $1', [wanted.hubUid])).toEqual([
+      { reason: 'NoQuorum', count: 2, project_id: enrolled.projectId },
+    ]);
+    agent.close();
+  });
+});
