@@ -7,6 +7,7 @@ import type { Clock } from '#domain';
 import { startLeaseElector } from '#kube';
 import type { KubeClient, LeaseElector, LeaseLostReason } from '#kube';
 import type { Log } from './platform/logger.ts';
+import { warnSparingly } from './warn-sparingly.ts';
 
 export interface LeadershipSettings {
   readonly client: KubeClient;
@@ -35,6 +36,7 @@ export class Leadership {
   constructor(settings: LeadershipSettings) {
     this.#settings = settings;
     const { client, clock, log, namespace, name, identity } = settings;
+    const sparingly = warnSparingly(log, clock);
     this.#elector = startLeaseElector({
       client,
       clock,
@@ -44,7 +46,7 @@ export class Leadership {
       signal: this.#abort.signal,
       onAcquired: () => this.#change(true, 'lease acquired'),
       onLost: (reason) => this.#lost(reason),
-      onFailure: (error) => log('warn', 'lease: attempt failed', { error }),
+      onFailure: (error) => sparingly('lease', 'lease: attempt failed', { error }),
     });
     this.#watch = setInterval(() => this.#noticeTakeOver(), LOOK_MS);
   }

@@ -12,16 +12,12 @@ import { DEFAULT_PLANNER_POLICY, planRedisCluster } from '#planner';
 import { FencedError, claimNamespace, executePlan } from './act/index.ts';
 import { ControlLoop } from './loop/index.ts';
 import type { PassOutcome } from './loop/index.ts';
-import { LinkPool, MemberCache, Observer, SecretReader } from './observe/index.ts';
+import { LinkPool, MemberCache, Observer, STALE_AFTER_MS, SecretReader } from './observe/index.ts';
 import type { ResourceChange } from './observe/index.ts';
+import { warnSparingly } from './warn-sparingly.ts';
 import { dataSetAccess } from './read-data-set.ts';
+import type { Log } from './platform/logger.ts';
 import { EventRecorder, ReportFeed, Reporter, StatusWriter } from './report/index.ts';
-
-export type OperatorLog = (
-  level: 'debug' | 'info' | 'warn' | 'error',
-  message: string,
-  fields?: Readonly<Record<string, unknown>>,
-) => void;
 
 export interface OperatorSettings {
   readonly client: KubeClient;
@@ -31,7 +27,7 @@ export interface OperatorSettings {
   readonly podName: string;
   /** Own Lease younger than two thirds of its duration (03 rule 15). */
   readonly mayWrite: () => boolean;
-  readonly log: OperatorLog;
+  readonly log: Log;
   readonly onPass: (outcome: PassOutcome, durationMs: number) => void;
 }
 
@@ -101,6 +97,7 @@ export class Operator {
 
   #makeCache(): MemberCache {
     const { client, scope, clock, log } = this.#settings;
+    const sparingly = warnSparingly(log, clock);
     return new MemberCache({
       client,
       scope,
@@ -110,12 +107,13 @@ export class Operator {
       onWake: (key) => this.#loop.wake(key),
       onResource: (change) => this.#resourceChanged(change),
       onFailure: (kind, error, retryInMs) =>
-        log('warn', 'watch failed', { kind, error: describeError(error), retryInMs }),
+        sparingly(`watch ${kind}`, 'watch failed', { kind, error: describeError(error), retryInMs }),
     });
   }
 
   #makeLoop(): ControlLoop {
     const { client, scope, clock, mayWrite, log } = this.#settings;
+    const sparingly = warnSparingly(log, clock);
     const observer = new Observer({
       cache: this.cache,
       secrets: this.#secrets,
@@ -141,10 +139,12 @@ export class Operator {
       concurrency: CONCURRENCY,
       resyncMs: RESYNC_MS,
       random,
-      mayAct: mayWrite,
+      mayAct: () => mayWrite() && !this.cache.isStale(STALE_AFTER_MS),
       onPass: this.#settings.onPass,
-      onPassFailed: (key, error, retryInMs) =>
-        log('warn', 'pass failed', { redisCluster: formatObjectKey(key), error: describeError(error), retryInMs }),
+      onPassFailed: (key, error, retryInMs) => {
+        const redisCluster = formatObjectKey(key);
+        sparingly(`pass ${redisCluster}`, 'pass failed', { redisCluster, error: describeError(error), retryInMs });
+      },
     });
   }
 

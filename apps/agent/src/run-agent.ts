@@ -122,7 +122,8 @@ const addReadinessChecks = (health: HealthServer, leadership: Leadership, lead: 
       if (!leadership.leads) return undefined;
       const operator = lead()?.operator;
       if (operator === undefined) return 'waiting for the definition of RedisCluster';
-      return operator.cache.isStale(STALE_AFTER_MS) ? 'the picture of the member cluster is not current' : undefined;
+      const stale = operator.cache.staleKinds(STALE_AFTER_MS);
+      return stale.length === 0 ? undefined : `the API server is not heard of ${stale.join(', ')}`;
     },
   });
 };

@@ -15,7 +15,7 @@ export interface ControlLoopSettings {
   /** The bound on how long anything can go unnoticed, Sentinel's own failovers included. */
   readonly resyncMs: number;
   readonly random: () => number;
-  /** False when this agent must not act: the key waits for the next resync. */
+  /** False while this agent must not act: the key waits. */
   readonly mayAct: () => boolean;
   readonly onPass: (outcome: PassOutcome, durationMs: number) => void;
   readonly onPassFailed: (key: ObjectKey, error: unknown, retryInMs: number) => void;
@@ -23,6 +23,8 @@ export interface ControlLoopSettings {
 
 /** Lets the events of one change arrive together: one write of ours comes back by several watches. */
 const MERGE_MS = 30;
+/** While nobody may act (no Lease, no current picture), so that work goes on soon after that has passed. */
+const NOT_YET_MS = 300;
 const BACKOFF = { baseMs: 500, maxMs: 60_000 };
 /** A creation takes about ten passes that act one after another; more than that grows slower, or a quarrel with another
  * writer over one field would spin for ever. */
@@ -67,7 +69,7 @@ export class ControlLoop {
 
   async #work(key: string): Promise<void> {
     if (!this.#settings.mayAct()) {
-      this.#queue.addAfter(key, spread(1_000, this.#settings.random));
+      this.#queue.addAfter(key, spread(NOT_YET_MS, this.#settings.random));
       return;
     }
     const startedAtMs = performance.now();

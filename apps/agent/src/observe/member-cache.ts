@@ -80,7 +80,7 @@ export class MemberCache {
   readonly #scopes: Reflector<string>;
   readonly #nodes: Reflector<NodeProjection> | undefined;
   readonly #definition: Reflector<boolean> | undefined;
-  readonly #all: Reflector<unknown>[] = [];
+  readonly #all: { readonly kind: string; readonly reflector: Reflector<unknown> }[] = [];
 
   constructor(settings: MemberCacheSettings) {
     this.#settings = settings;
@@ -108,12 +108,15 @@ export class MemberCache {
   }
 
   async whenSynced(): Promise<void> {
-    await Promise.all(this.#all.map((reflector) => reflector.whenSynced(this.#settings.signal)));
+    await Promise.all(this.#all.map(({ reflector }) => reflector.whenSynced(this.#settings.signal)));
   }
 
-  /** True when any part of the picture is older than the limit: then nobody may act on it. */
+  /** Kinds of which the picture is older than the limit, or not there yet. While there are any, nobody may act on it. */
+  staleKinds(maxAgeMs: number): string[] {
+    return this.#all.filter(({ reflector }) => reflector.isStale(maxAgeMs)).map(({ kind }) => kind);
+  }
   isStale(maxAgeMs: number): boolean {
-    return this.#all.some((reflector) => reflector.isStale(maxAgeMs));
+    return this.#all.some(({ reflector }) => reflector.isStale(maxAgeMs));
   }
 
   /** True when the list of RedisClusters is complete and no older than the limit: only then may anybody count. */
@@ -164,7 +167,7 @@ export class MemberCache {
       onFailure: (error, retryInMs) => onFailure(resource.kind, error, retryInMs),
       backoffMs: WATCH_BACKOFF_MS,
     });
-    this.#all.push(reflector);
+    this.#all.push({ kind: resource.kind, reflector });
     return reflector;
   }
 
