@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { asDataSetId, LABEL, validateSpec, type KubeObject, type RedisClusterSpec } from '#domain';
 import { nameObjects } from './names.ts';
 import { CURRENT_RENDER_VERSION, renderChildren } from './render-children.ts';
+import { redisDirectives } from './render-redis-config.ts';
 import { resolveSpec } from './resolve-spec.ts';
 
 const dataSetId = asDataSetId('0192f0a1-render');
@@ -171,5 +172,16 @@ describe('redis.conf', () => {
     ['writes an empty value as two quotes', {}, 'save ""'],
   ])('%s', (_, spec, line) => {
     expect(conf(spec)?.split('\n')).toContain(line);
+  });
+});
+
+describe('redisDirectives', () => {
+  it('leaves out a maxmemory that follows from the limit, which a running pod does not have yet', () => {
+    const spec: RedisClusterSpec = { engine: { type: 'Redis', version: '8.0' }, mode: 'Sentinel' };
+    const limited = { ...spec, resources: { limits: { memory: '100Mi' } } };
+    expect(redisDirectives(resolveSpec(limited))).not.toHaveProperty('maxmemory');
+    expect(redisDirectives(resolveSpec({ ...limited, config: { maxmemory: '1mb' } }))).toMatchObject({
+      maxmemory: '1mb',
+    });
   });
 });

@@ -16,7 +16,11 @@ export const MIN_REPLICAS_MAX_LAG_S = 10;
 /** The rest is for replication backlog, client buffers, fork copies (redis-engine 3.2; ElastiCache reserves 25 % too). */
 const MAXMEMORY_SHARE_OF_LIMIT = 0.75;
 
-/** Directive → value as in redis.conf, the user's own last. Values are single lines; an empty one means `""`. */
+/**
+ * Directive → value as in redis.conf, the user's own last. Values are single lines; an empty one means `""`. A maxmemory
+ * that follows from the memory limit is not among them: a running pod keeps the limit it was started with, so raising
+ * maxmemory before its restart would let the kernel kill it. It is in redis.conf, and so takes effect with the limit.
+ */
 export const redisDirectives = (spec: ResolvedSpec): Readonly<Record<string, string>> => ({
   appendonly: spec.persistenceEnabled ? 'yes' : 'no',
   appendfsync: 'everysec',
@@ -26,7 +30,6 @@ export const redisDirectives = (spec: ResolvedSpec): Readonly<Record<string, str
   'repl-backlog-size': '16777216',
   'min-replicas-to-write': String(isReplicated(spec) ? MIN_REPLICAS_TO_WRITE : 0),
   'min-replicas-max-lag': String(MIN_REPLICAS_MAX_LAG_S),
-  ...maxmemoryFromLimit(spec),
   ...spec.config,
 });
 
@@ -39,7 +42,7 @@ const maxmemoryFromLimit = (spec: ResolvedSpec): Record<string, string> => {
 
 /** redis.conf text, sorted by directive so that equal specs give equal bytes. */
 export const renderRedisConfig = (spec: ResolvedSpec): string => {
-  const directives = redisDirectives(spec);
+  const directives = { ...maxmemoryFromLimit(spec), ...redisDirectives(spec) };
   const lines = Object.keys(directives)
     .sort()
     .map((name) => `${name} ${directives[name] || '""'}`);
