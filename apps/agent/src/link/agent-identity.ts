@@ -5,8 +5,8 @@
  */
 import { AGENT_IDENTITY_SECRET, FIELD_MANAGER, LABEL } from '#domain';
 import { KubeError, RESOURCE } from '#kube';
-import { generateKeyPair, publicKeyOf, tokenHash } from '#protocol';
-import type { KeyPair } from '#protocol';
+import { generateKeyPair, keyRotationSigningInput, publicKeyOf, signInput, tokenHash } from '#protocol';
+import type { KeyPair, KeyRotation } from '#protocol';
 import type { MemberApi } from './member-api.ts';
 
 export interface Identity {
@@ -23,9 +23,14 @@ const FIELD = {
   pendingTokenHash: 'pending-token-sha256',
   hubCa: 'hub-ca.crt',
   nextHubCa: 'next-hub-ca.crt',
+  keyMadeAt: 'key-made-at',
+  nextKey: 'next-private-key',
 } as const;
 type Field = (typeof FIELD)[keyof typeof FIELD];
-type Fields = Partial<Record<Field, string>>;
+type Fields = Partial<Record<Field, string | undefined>>;
+
+/** A key signs for a month (03, Identity and trust). */
+const KEY_LIFETIME_MS = 30 * 24 * 3600_000;
 
 export class AgentIdentity {
   readonly #api: MemberApi;
@@ -82,7 +87,7 @@ export class AgentIdentity {
   }
 
   /** The hub has taken the pending key under this id. */
-  async becomeEnrolled(agentId: string, hubCa: string | undefined): Promise<void> {
+  async becomeEnrolled(agentId: string, hubCa: string | undefined, nowMs: number): Promise<void> {
     const privateKey = this.#fields[FIELD.pendingKey];
     const hash = this.#fields[FIELD.pendingTokenHash];
     if (privateKey === undefined || hash === undefined) throw new Error('enrolled without a pending key');
@@ -90,8 +95,32 @@ export class AgentIdentity {
       [FIELD.agentId]: agentId,
       [FIELD.privateKey]: privateKey,
       [FIELD.tokenHash]: hash,
+      [FIELD.keyMadeAt]: new Date(nowMs).toISOString(),
       ...(hubCa === undefined ? {} : { [FIELD.hubCa]: hubCa }),
     });
+  }
+
+  /**
+   * What to ask the hub for when the key is a month old, or when an earlier answer was lost. The new key is stored first;
+   * the old one signs until the hub has accepted, and the hub takes both until the new one was used.
+   */
+  async beginRotation(nowMs: number): Promise<KeyRotation | undefined> {
+    const identity = this.enrolled;
+    const madeAtMs = Date.parse(this.#fields[FIELD.keyMadeAt] ?? '');
+    const stored = this.#fields[FIELD.nextKey];
+    if (identity === undefined || (stored === undefined && nowMs - madeAtMs < KEY_LIFETIME_MS)) return undefined;
+    const privateKeyPem = stored ?? generateKeyPair().privateKeyPem;
+    if (stored === undefined) await this.#store({ [FIELD.nextKey]: privateKeyPem });
+    const newPublicKey = publicKeyOf(privateKeyPem);
+    const input = keyRotationSigningInput(newPublicKey, identity.agentId);
+    return { newPublicKey, signature: signInput(identity.key.privateKeyPem, input) };
+  }
+
+  async finishRotation(publicKey: string, nowMs: number): Promise<void> {
+    const nextKey = this.#fields[FIELD.nextKey];
+    if (nextKey === undefined || publicKeyOf(nextKey) !== publicKey) return;
+    const keyMadeAt = new Date(nowMs).toISOString();
+    await this.#store({ [FIELD.privateKey]: nextKey, [FIELD.keyMadeAt]: keyMadeAt, [FIELD.nextKey]: undefined });
   }
 
   /** A CA that the hub will use later, told over the trusted session. */
@@ -101,19 +130,20 @@ export class AgentIdentity {
 
   async #store(changes: Fields): Promise<void> {
     const fields: Fields = { ...this.#fields, ...changes };
-    const data = Object.fromEntries(
-      Object.entries(fields).map(([field, value]) => [field, Buffer.from(value, 'utf8').toString('base64')]),
-    );
+    const encode = (value: string | undefined): string | null =>
+      value === undefined ? null : Buffer.from(value, 'utf8').toString('base64');
+    // Null takes a field away; what is not in `fields` must not stay in the Secret.
+    const data = Object.fromEntries(Object.values(FIELD).map((field) => [field, encode(fields[field])]));
     const at = { namespace: this.#namespace, name: AGENT_IDENTITY_SECRET };
     if (this.#exists)
       await this.#api.patchMerge(RESOURCE.secret, at, { data }, { fieldManager: FIELD_MANAGER.operator });
-    else await this.#create(data);
+    else await this.#create(Object.fromEntries(Object.entries(data).filter(([, value]) => value !== null)));
     this.#exists = true;
     this.#fields = fields;
   }
 
   /** A Secret that somebody else made meanwhile is not written over: its key may be known to the hub already. */
-  async #create(data: Readonly<Record<string, string>>): Promise<void> {
+  async #create(data: Readonly<Record<string, string | null>>): Promise<void> {
     const metadata = {
       namespace: this.#namespace,
       name: AGENT_IDENTITY_SECRET,

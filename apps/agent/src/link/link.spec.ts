@@ -83,6 +83,33 @@ describe('enrolment', () => {
     expect(world.hub.enrols.map((enrol) => enrol.token)).toEqual(['token-1', 'token-2']);
   });
 
+  it('changes the key after a month, and signs with the new one from then on', async () => {
+    const world = await startWorld();
+    const first = runLink(world);
+    const { hello } = await world.hub.nextSession();
+    const oldKey = world.hub.agents.get(hello.agentId);
+    await first.stop();
+    const at = { namespace: 'atoll-system', name: AGENT_IDENTITY_SECRET };
+    const aMonthAgo = Buffer.from(new Date(Date.now() - 31 * 24 * 3600_000).toISOString()).toString('base64');
+    await world.client.patchMerge(RESOURCE.secret, at, { data: { 'key-made-at': aMonthAgo } });
+    const second = runLink(world);
+    await (await world.hub.nextSession()).connection.next('KeyRotation');
+    expect(world.hub.agents.get(hello.agentId)).not.toBe(oldKey);
+    await until('the new key is kept', async () => {
+      const { 'next-private-key': next } = (await world.client.get(RESOURCE.secret, at))['data'] as Record<
+        string,
+        string
+      >;
+      return next === undefined;
+    });
+    await second.stop();
+    runLink(world);
+    const { connection, hello: last } = await world.hub.nextSession();
+    expect(last.agentId).toBe(hello.agentId);
+    await connection.next('StatusBatch');
+    expect(connection.received.filter((message) => message.type === 'KeyRotation')).toEqual([]);
+  });
+
   it('speaks to no hub of another CA, and signs for no other address', async () => {
     const world = await startWorld();
     const stranger = await FakeHub.start();

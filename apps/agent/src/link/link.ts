@@ -52,13 +52,18 @@ export class Link {
     this.#identity = new AgentIdentity(this.#api, settings.namespace);
     this.#state = new AgentStateStore(this.#api, settings.namespace);
     this.#index = new ManagedIndex(parts.store, parts.clock);
-    parts.events.onEvent((event) => this.#events.add(event));
   }
 
   /** Call when the Lease is held. A second call while it runs does nothing. */
   start(): void {
     if (this.#running !== undefined) return;
     const abort = new AbortController();
+    const closeIndex = this.#index.open();
+    const forgetEvents = this.#parts.events.onEvent((event) => this.#events.add(event));
+    abort.signal.addEventListener('abort', () => {
+      closeIndex();
+      forgetEvents();
+    });
     this.#running = {
       abort,
       done: this.#run(abort.signal).catch((error: unknown) => this.#failed(abort.signal, error)),
@@ -106,7 +111,9 @@ export class Link {
     let failures = 0;
     let refusedCode: string | undefined;
     while (!signal.aborted) {
-      const end = await this.#runSession(fingerprint, refusedCode);
+      const end = await this.#runSession(fingerprint, refusedCode).catch(
+        (error: unknown): SessionEnd => ({ kind: 'LOST', welcomed: false, reason: String(error) }),
+      );
       if (signal.aborted) return;
       if (end.welcomed) heardAtMs = clock.monotonicMs();
       failures = end.welcomed ? 0 : failures + 1;
@@ -159,6 +166,7 @@ export class Link {
       refusedCode,
       log: this.#parts.log,
       becomeEnrolled: (agentId) => this.#becomeEnrolled(agentId),
+      keyAccepted: (publicKey) => this.#identity.finishRotation(publicKey, this.#parts.clock.nowMs()),
       welcome: (welcome, connection, signal) => this.#welcome(welcome, connection, signal),
     });
     this.#session = session;
@@ -183,7 +191,7 @@ export class Link {
   async #becomeEnrolled(agentId: string): Promise<void> {
     const isNew = this.#identity.enrolled?.agentId !== agentId;
     if (isNew) await this.#state.changeDurably(becomeNewAgent);
-    await this.#identity.becomeEnrolled(agentId, this.#settings.hubCa);
+    await this.#identity.becomeEnrolled(agentId, this.#settings.hubCa, this.#parts.clock.nowMs());
     this.#parts.log('info', 'the hub enrolled this agent', { agentId });
   }
 
@@ -213,14 +221,19 @@ export class Link {
     this.#welcomed = { welcome, session };
     this.#lastWelcomeAtMs = clock.nowMs();
     this.#lastFailure = undefined;
-    if (welcome.nextCa !== undefined) this.#trust(welcome.nextCa);
+    this.#tendIdentity(welcome, connection).catch((error: unknown) => {
+      log('warn', 'the identity of this agent could not be renewed; tried again with the next session', {
+        error: String(error),
+      });
+    });
     log('info', 'the hub welcomed this agent', { sessionNo: welcome.sessionNo, mode: welcome.mode });
     return session;
   }
 
-  #trust(pem: string): void {
-    this.#identity.trustNextCa(pem).catch((error: unknown) => {
-      this.#parts.log('warn', "the hub's next CA could not be kept; it is told again", { error: String(error) });
-    });
+  /** The CA to come, and a fresh key each month. */
+  async #tendIdentity(welcome: Welcome, connection: Connection): Promise<void> {
+    if (welcome.nextCa !== undefined) await this.#identity.trustNextCa(welcome.nextCa);
+    const rotation = await this.#identity.beginRotation(this.#parts.clock.nowMs());
+    if (rotation !== undefined) connection.send('KeyRotation', rotation);
   }
 }

@@ -22,6 +22,7 @@ function createWorld() {
     },
     { nowMs: () => nowMs, monotonicMs: () => nowMs },
   );
+  index.open();
   const tell = (): void => {
     for (const listener of listeners) listener(KEY);
   };

@@ -29,17 +29,17 @@ export class ManagedIndex {
   readonly #store: RedisClusterStore;
   readonly #clock: Clock;
   readonly #own = new Map<string, OwnWrite>();
-  readonly #unsubscribe: () => void;
 
   constructor(store: RedisClusterStore, clock: Clock) {
     this.#store = store;
     this.#clock = clock;
-    // At each change, not only when asked: an object that comes and goes in between must not stay in our books.
-    this.#unsubscribe = store.onChange((key) => this.#settle(formatObjectKey(key)));
   }
 
-  close(): void {
-    this.#unsubscribe();
+  /** Starts with empty books. Returns the end of it. */
+  open(): () => void {
+    this.#own.clear();
+    // At each change, not only when asked: an object that comes and goes in between must not stay in our books.
+    return this.#store.onChange((key) => this.#settle(formatObjectKey(key)));
   }
 
   /** After a write of ours: the object as the server answered. */

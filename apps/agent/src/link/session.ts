@@ -27,6 +27,8 @@ export interface SessionParts {
   readonly log: Log;
   /** Stores the agent id. */
   readonly becomeEnrolled: (agentId: string) => Promise<void>;
+  /** The hub takes signatures of this new key from now on. */
+  readonly keyAccepted: (publicKey: string) => Promise<void>;
   readonly welcome: (welcome: Welcome, connection: Connection, signal: AbortSignal) => WelcomedSession;
 }
 
@@ -57,7 +59,9 @@ export class Session {
           clearTimeout(this.#deadline);
           this.#over.abort();
           this.#welcomed?.close();
-          resolve(this.#end ?? { kind: 'LOST', welcomed: this.#welcomed !== undefined, reason });
+          const end = this.#end ?? { kind: 'LOST', welcomed: this.#welcomed !== undefined, reason };
+          // The write that is on its way ends first: no two sessions work on the member cluster at once.
+          void this.#chain.then(() => resolve(end));
         },
       },
     );
@@ -154,8 +158,7 @@ export class Session {
       Refused: (refused) => this.#refused(refused),
       UpgradeRequired: ({ message }) =>
         this.#finish({ kind: 'STUCK', code: 'UPGRADE_REQUIRED', welcomed: false, reason: message }),
-      // Keys are not rotated by this release; an answer to no question is no error.
-      KeyAccepted: () => undefined,
+      KeyAccepted: ({ publicKey }) => this.#enqueue(() => this.#parts.keyAccepted(publicKey)),
     };
   }
 

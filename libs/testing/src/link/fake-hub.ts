@@ -13,10 +13,11 @@ import {
   createChallenge,
   enrolSigningInput,
   helloSigningInput,
+  keyRotationSigningInput,
   tokenHash,
   verifyInput,
 } from '#protocol';
-import type { AgentMessage, Enrol, Hello, Refused, Welcome } from '#protocol';
+import type { AgentMessage, Enrol, Hello, KeyRotation, Refused, Welcome } from '#protocol';
 import { WebSocketServer } from 'ws';
 import { createTestCertificates } from './create-test-certificates.ts';
 import type { TestCertificates } from './create-test-certificates.ts';
@@ -130,6 +131,20 @@ export class FakeHub {
   #answer(connection: FakeHubConnection, challenge: string, message: AgentMessage): void {
     if (message.type === 'Enrol') this.#enrol(connection, challenge, message.payload);
     if (message.type === 'Hello') this.#hello(connection, challenge, message.payload);
+    if (message.type === 'KeyRotation') this.#rotateKey(connection, message.payload);
+  }
+
+  #rotateKey(connection: FakeHubConnection, { newPublicKey, signature }: KeyRotation): void {
+    const session = this.sessions.find((one) => one.connection === connection);
+    const agentId = session?.hello.agentId ?? '';
+    const signed = verifyInput(
+      this.agents.get(agentId) ?? '',
+      keyRotationSigningInput(newPublicKey, agentId),
+      signature,
+    );
+    if (!signed) return this.#refuse(connection, 'SIGNATURE_INVALID');
+    this.agents.set(agentId, newPublicKey);
+    connection.send('KeyAccepted', { publicKey: newPublicKey });
   }
 
   #enrol(connection: FakeHubConnection, challenge: string, enrol: Enrol): void {
