@@ -111,9 +111,11 @@ export class Link {
     let failures = 0;
     let refusedCode: string | undefined;
     while (!signal.aborted) {
-      const end = await this.#runSession(fingerprint, refusedCode).catch(
-        (error: unknown): SessionEnd => ({ kind: 'LOST', welcomed: false, reason: String(error) }),
-      );
+      const end = await this.#runSession(fingerprint, refusedCode).catch((error: unknown): SessionEnd => ({
+        kind: 'LOST',
+        welcomed: false,
+        reason: String(error),
+      }));
       if (signal.aborted) return;
       if (end.welcomed) heardAtMs = clock.monotonicMs();
       failures = end.welcomed ? 0 : failures + 1;
