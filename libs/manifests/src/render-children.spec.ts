@@ -127,6 +127,15 @@ describe('a StatefulSet of ours', () => {
     }
   });
 
+  it('carries the maxmemory that goes with its memory limit: 75 % of it, or none', () => {
+    const maxmemory = (spec: Partial<RedisClusterSpec>) =>
+      (at(find(render(spec), 'StatefulSet', names.redis), `${POD}.containers.0.env`) as { name: string }[]).find(
+        ({ name }) => name === 'MAXMEMORY',
+      );
+    expect(maxmemory({ resources: { limits: { memory: '100Mi' } } })).toMatchObject({ value: '78643200' });
+    expect(maxmemory({})).toMatchObject({ value: '0' });
+  });
+
   it('claims a volume per pod only when asked to, labelled with the data set', () => {
     const claims = at(find(render(PERSISTENT), 'StatefulSet', names.redis), 'spec.volumeClaimTemplates');
     expect(claims).toMatchObject([{ metadata: { name: 'data', labels: { [LABEL.dataSet]: names.hash } } }]);
@@ -162,7 +171,6 @@ describe('redis.conf', () => {
     ['asks for none at size 1 either', { mode: 'Replication', size: 1 }, 'min-replicas-to-write 0'],
     ['keeps an AOF with a volume', PERSISTENT, 'appendonly yes'],
     ['keeps none without', {}, 'appendonly no'],
-    ['takes 75 % of the memory limit', { resources: { limits: { memory: '100Mi' } } }, 'maxmemory 78643200'],
     [
       'lets the user say less',
       { resources: { limits: { memory: '100Mi' } }, config: { maxmemory: '1mb' } },

@@ -2,7 +2,14 @@
  * What the pods of both StatefulSets share. Invariant: they pass Pod Security "restricted", hold no token of the API
  * server, and carry no password in arguments or environment: credentials are files of a projected Secret.
  */
-import type { V1Affinity, V1Container, V1PodSpec, V1SecurityContext, V1Volume } from '@kubernetes/client-node';
+import type {
+  V1Affinity,
+  V1Container,
+  V1EnvVar,
+  V1PodSpec,
+  V1SecurityContext,
+  V1Volume,
+} from '@kubernetes/client-node';
 import { selectorLabels } from './labels.ts';
 import type { Component } from './names.ts';
 import type { RenderContext } from './render-child.ts';
@@ -28,7 +35,7 @@ const CONTAINER_SECURITY: V1SecurityContext = {
   capabilities: { drop: ['ALL'] },
 };
 
-const podFields: V1Container['env'] = [
+const podFields: V1EnvVar[] = [
   { name: 'POD_IP', valueFrom: { fieldRef: { apiVersion: 'v1', fieldPath: 'status.podIP' } } },
   { name: 'POD_NAME', valueFrom: { fieldRef: { apiVersion: 'v1', fieldPath: 'metadata.name' } } },
 ];
@@ -38,14 +45,17 @@ export const renderContainer = (
   name: string,
   image: string,
   script: string,
-  own: Pick<V1Container, 'ports' | 'resources' | 'startupProbe' | 'livenessProbe' | 'readinessProbe' | 'volumeMounts'>,
+  own: Pick<
+    V1Container,
+    'env' | 'ports' | 'resources' | 'startupProbe' | 'livenessProbe' | 'readinessProbe' | 'volumeMounts'
+  >,
 ): V1Container => ({
   ...own,
   name,
   image,
   imagePullPolicy: 'IfNotPresent',
   command: ['/bin/sh', `${FOLDER.scripts}/${script}`],
-  env: podFields,
+  env: [...podFields, ...(own.env ?? [])],
   securityContext: CONTAINER_SECURITY,
   volumeMounts: [
     { name: 'scripts', mountPath: FOLDER.scripts, readOnly: true },

@@ -19,7 +19,7 @@ const MAXMEMORY_SHARE_OF_LIMIT = 0.75;
 /**
  * Directive → value as in redis.conf, the user's own last. Values are single lines; an empty one means `""`. A maxmemory
  * that follows from the memory limit is not among them: a running pod keeps the limit it was started with, so raising
- * maxmemory before its restart would let the kernel kill it. It is in redis.conf, and so takes effect with the limit.
+ * maxmemory before its restart would let the kernel kill it. It stands in the pod template, beside the limit.
  */
 export const redisDirectives = (spec: ResolvedSpec): Readonly<Record<string, string>> => ({
   appendonly: spec.persistenceEnabled ? 'yes' : 'no',
@@ -35,14 +35,15 @@ export const redisDirectives = (spec: ResolvedSpec): Readonly<Record<string, str
 
 const isReplicated = (spec: ResolvedSpec): boolean => spec.mode !== 'Standalone' && spec.size > 1;
 
-const maxmemoryFromLimit = (spec: ResolvedSpec): Record<string, string> => {
+/** Bytes for maxmemory under the memory limit, unless the user sets it; undefined without a limit. */
+export const maxmemoryFromLimit = (spec: ResolvedSpec): string | undefined => {
   const limitBytes = parseQuantity(spec.resources.limits?.['memory'] ?? '');
-  return limitBytes === undefined ? {} : { maxmemory: String(Math.floor(limitBytes * MAXMEMORY_SHARE_OF_LIMIT)) };
+  return limitBytes === undefined ? undefined : String(Math.floor(limitBytes * MAXMEMORY_SHARE_OF_LIMIT));
 };
 
 /** redis.conf text, sorted by directive so that equal specs give equal bytes. */
 export const renderRedisConfig = (spec: ResolvedSpec): string => {
-  const directives = { ...maxmemoryFromLimit(spec), ...redisDirectives(spec) };
+  const directives = redisDirectives(spec);
   const lines = Object.keys(directives)
     .sort()
     .map((name) => `${name} ${directives[name] || '""'}`);

@@ -4,7 +4,7 @@ import { childAnnotations, childLabels, selectorLabels } from './labels.ts';
 import { VOLUME_CLAIM_PREFIX, type Component } from './names.ts';
 import type { RenderContext } from './render-child.ts';
 import { FOLDER, renderContainer, renderPodSpec } from './render-pod.ts';
-import { restartHash } from './render-redis-config.ts';
+import { maxmemoryFromLimit, restartHash } from './render-redis-config.ts';
 
 /** How long the entrypoint may look for a primary and the server may take to open its port. */
 const STARTUP_BUDGET_S = 120;
@@ -55,6 +55,7 @@ export const renderRedisStatefulSet = (context: RenderContext): KubeObject => {
   const { names, owner, spec } = context;
   const probe = (kind: string) => ({ exec: { command: ['/bin/sh', `${FOLDER.scripts}/probe-redis.sh`, kind] } });
   const container = renderContainer('redis', spec.engine.image, 'start-redis.sh', {
+    env: [{ name: 'MAXMEMORY', value: maxmemoryFromLimit(spec) ?? '0' }],
     ports: [{ name: 'redis', containerPort: REDIS_PORT, protocol: 'TCP' }],
     resources: spec.resources,
     startupProbe: { tcpSocket: { port: REDIS_PORT }, periodSeconds: 1, failureThreshold: STARTUP_BUDGET_S },

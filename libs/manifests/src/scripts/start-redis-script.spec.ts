@@ -153,7 +153,7 @@ const start = (scene: Scene, script = 'start-redis.sh', pod = `${names.redis}-0`
   const result = spawnSync('/bin/sh', [join(folder, 'etc/scripts', script)], {
     encoding: 'utf8',
     timeout: 20_000,
-    env: { PATH: `${folder}/bin:/usr/bin:/bin`, FAKE: `${folder}/bin`, POD_IP: ME, POD_NAME: pod },
+    env: { PATH: `${folder}/bin:/usr/bin:/bin`, FAKE: `${folder}/bin`, POD_IP: ME, POD_NAME: pod, MAXMEMORY: '1024' },
   });
   const read = (name: string) => (existsSync(join(folder, name)) ? readFileSync(join(folder, name), 'utf8') : '');
   const conf = read('run/redis.conf');
@@ -399,6 +399,14 @@ describe('what the guard makes of the disk', () => {
   it('takes a large dump for data without reading it', () => {
     const disk = { 'dump.rdb': Buffer.alloc(500, 1) };
     expect(start({ spec: spec('Sentinel'), disk, answers: allSentinels(HERE[0]) }).role).toBe('primary');
+  });
+});
+
+describe('memory in the guard', () => {
+  it('takes the maxmemory that stands beside the limit, and after it what the user says', () => {
+    const own = { ...spec('Standalone'), config: { maxmemory: '5mb' } };
+    expect(start({ spec: spec('Standalone') }).conf.match(/^maxmemory .*/gm)).toEqual(['maxmemory 1024']);
+    expect(start({ spec: own }).conf.match(/^maxmemory .*/gm)).toEqual(['maxmemory 1024', 'maxmemory 5mb']);
   });
 });
 

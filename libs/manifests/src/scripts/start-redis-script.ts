@@ -176,6 +176,7 @@ rm -f "$STATE"/answer.*
 appendonly=$(choose_appendonly) || { say "the data folder cannot be prepared"; exit 66; }
 redis_acl > "$STATE/users.acl"
 {
+  printf 'maxmemory %s\n' "$MAXMEMORY"
   cat /etc/atoll/config/redis.conf
   printf '%s\n' "$appendonly" 'port 6379' 'protected-mode no' 'daemonize no' 'dir /data' 'dbfilename dump.rdb' \
     'appenddirname appendonlydir' 'appendfilename appendonly.aof' "aclfile $STATE/users.acl" \
