@@ -56,7 +56,7 @@ describe('a Sentinel RedisCluster made through GraphQL', () => {
     ]);
     expect(info).toContain('role:master');
     expect(info).toContain('connected_slaves:2');
-    expect(info).toContain('allkeys-lru');
+    expect(info).toContain('maxmemory_policy:allkeys-lru');
     const replicas = (await dataPods(fleet.a.cluster, 'create', 'orders')).filter(
       (pod) => pod.metadata.name !== primary,
     );

@@ -92,6 +92,10 @@ function kubeProxyConfiguration(spec: ClusterSpec, node: number): unknown {
     clientConnection: { kubeconfig: join(clusterFolders(spec.index).root, 'kube-proxy.kubeconfig') },
     healthzBindAddress: '127.0.0.1:10256',
     metricsBindAddress: '127.0.0.1:10249',
+    // What does not come from a pod of this node (the ptp plugin names their ends veth…) is masqueraded on its way to a
+    // Service: else a pod on another node would answer the host directly, past the node that translated the address.
+    detectLocalMode: 'InterfaceNamePrefix',
+    detectLocal: { interfaceNamePrefix: 'veth' },
     conntrack: { maxPerCore: 0 }, // the table is the host's, not ours to size
   };
 }
