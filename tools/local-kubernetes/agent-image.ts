@@ -3,7 +3,7 @@
  * bundle, so a new build of the agent costs a second. Its tag names version and contents: equal contents, equal
  * reference, and a node never runs an older agent under the same name.
  */
-import { chmod, cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdir, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { cacheFolder, contentKey, makeOnce } from '../setup/cache-folder.ts';
 import { pinnedNode } from '../setup/pinned-node.ts';
@@ -16,6 +16,7 @@ const RECIPE_VERSION = '1';
 const SUITE = 'trixie';
 const PACKAGES = ['libstdc++6', 'libc6', 'libgcc-s1'];
 const USER = 999;
+const KEPT_MS = 24 * 3_600_000;
 
 /**
  * Its reference is docker.io/atoll/agent:VERSION-HASH.
@@ -41,7 +42,19 @@ export async function buildAgentImage(options: { bundlePath: string; log?: Log }
     await rm(root, { recursive: true });
     await rm(layerPath);
   });
+  await utimes(path, new Date(), new Date()); // in use today
+  await removeOldImages();
   return { path, reference };
+}
+
+/** Each build of the agent leaves an image of 140 MB; those of other days are not asked for again. */
+async function removeOldImages(): Promise<void> {
+  const folder = join(cacheFolder(), 'images');
+  for (const name of await readdir(folder)) {
+    const path = join(folder, name);
+    const isOld = name.startsWith('agent-') && (await stat(path)).mtimeMs < Date.now() - KEPT_MS;
+    if (isOld) await rm(path, { force: true });
+  }
 }
 
 async function ensureBaseLayer(log: Log): Promise<ImageLayer> {

@@ -6,6 +6,7 @@ import { forEachLine, runCommand, tryCommand, type CommandResult } from '../setu
 import { nodeAddresses } from './addresses.ts';
 import { makeNodeCgroup } from './cgroups.ts';
 import { clusterFolders, nodeFolder, nodeName, type ClusterSpec } from './cluster-spec.ts';
+import { linkTemplate } from './image-template.ts';
 import { connectNode } from './network.ts';
 import { CONTAINERD_SOCKET, nodeConfiguration } from './node-configuration.ts';
 import { renderPartitionRules, type CutOff, type PartitionTarget } from './partition-rules.ts';
@@ -24,6 +25,13 @@ const INIT_SCRIPT = `read pid rest </proc/self/stat
 mount -t proc proc /proc && mount -t tmpfs tmpfs /run && mkdir /run/lock &&
 ip link set lo up && echo 1 >/proc/sys/net/ipv4/ip_forward && echo "ready $pid" || exit 1
 while :; do sleep 3600 & wait; done`;
+
+export interface NodeImages {
+  /** Folder with the images the cluster was started with. */
+  template: Promise<string>;
+  /** Tars that were loaded since. */
+  loaded: readonly string[];
+}
 
 /** One node, from inside the cluster's own process namespace. */
 export class ClusterNode {
@@ -79,19 +87,20 @@ export class ClusterNode {
   }
 
   /** Starts the node's machine and containerd, with all images; the node is not yet part of the cluster. */
-  async boot(images: readonly string[], cutOffs: readonly CutOff[]): Promise<void> {
+  async boot(images: NodeImages, cutOffs: readonly CutOff[]): Promise<void> {
     await this.#writeConfiguration();
     await makeNodeCgroup(nodeAddresses(this.#spec.index, this.#number).cgroup);
     await this.#startInit();
     await connectNode(this.#spec, this.#number, this.#initPid);
     await this.applyCutOffs(cutOffs);
+    await this.#fillImages(await images.template);
     await this.#containerd.start();
     await waitUntil(() => pathExists(`/proc/${this.#initPid}/root${CONTAINERD_SOCKET}`), {
       what: `containerd on ${this.name}`,
       timeoutMs: BOOT_TIMEOUT_MS,
       parts: [this.#containerd],
     });
-    for (const image of images) await this.loadImage(image);
+    for (const image of images.loaded) await this.loadImage(image);
   }
 
   /** Starts kubelet and kube-proxy: the node joins the cluster. */
@@ -160,6 +169,12 @@ export class ClusterNode {
   async #runInside(argv: readonly string[]): Promise<void> {
     const result = await this.exec(argv);
     if (result.exitCode !== 0) throw new Error(`${argv.join(' ')} failed on ${this.name}: ${result.stderr.trim()}`);
+  }
+
+  /** A node that was up before has its images on its disk. */
+  async #fillImages(template: string): Promise<void> {
+    const folder = join(nodeFolder(this.#spec.index, this.#number), 'containerd');
+    if (!(await pathExists(folder))) await linkTemplate(template, folder);
   }
 
   async #writeConfiguration(): Promise<void> {

@@ -77,9 +77,9 @@ async function firstOutcome(child: ChildProcess): Promise<'listening' | 'too lat
 }
 
 function runnerEnvironment(): NodeJS.ProcessEnv {
-  const { PATH = '', HOME = '/root', NODE_OPTIONS = '' } = process.env;
-  const options = /--disable-warning=\S+/.exec(NODE_OPTIONS)?.[0];
-  return { PATH: `${PATH}:/usr/sbin:/sbin`, HOME, LANG: 'C.UTF-8', ...(options ? { NODE_OPTIONS: options } : {}) };
+  const { PATH = '', HOME = '/root', XDG_CACHE_HOME = '', NODE_OPTIONS = '' } = process.env;
+  const options = /--disable-warning=\S+/.exec(NODE_OPTIONS)?.[0] ?? '';
+  return { PATH: `${PATH}:/usr/sbin:/sbin`, HOME, XDG_CACHE_HOME, LANG: 'C.UTF-8', NODE_OPTIONS: options };
 }
 
 /** The runner is killed, not the process that waits for it: that one ends, and frees the lock, after the whole tree. */

@@ -1,7 +1,8 @@
-import { ClusterNode } from './cluster-node.ts';
+import { ClusterNode, type NodeImages } from './cluster-node.ts';
 import type { ClusterSpec } from './cluster-spec.ts';
 import type { ControlCall } from './control-protocol.ts';
 import { ControlPlane } from './control-plane.ts';
+import { ensureImageTemplate } from './image-template.ts';
 import { addBridge, routeServicesThrough } from './network.ts';
 import type { CutOff } from './partition-rules.ts';
 
@@ -10,7 +11,8 @@ export class ClusterRunner {
   readonly #spec: ClusterSpec;
   readonly #controlPlane: ControlPlane;
   readonly #nodes: ClusterNode[];
-  readonly #images: string[];
+  readonly #template: Promise<string>;
+  readonly #loaded: string[] = [];
   readonly #startedAt = performance.now();
   #cutOffs: CutOff[] = [];
 
@@ -18,7 +20,8 @@ export class ClusterRunner {
     this.#spec = spec;
     this.#controlPlane = new ControlPlane(spec);
     this.#nodes = Array.from({ length: spec.nodes }, (_, i) => new ClusterNode(spec, i + 1));
-    this.#images = [spec.pauseImage, ...spec.images];
+    this.#template = ensureImageTemplate([spec.pauseImage, ...spec.images]);
+    this.#template.catch(() => {}); // told by each node that needs it
   }
 
   async handle(call: ControlCall, log: (line: string) => void): Promise<unknown> {
@@ -69,6 +72,10 @@ export class ClusterRunner {
     );
   }
 
+  get #images(): NodeImages {
+    return { template: this.#template, loaded: this.#loaded };
+  }
+
   #node(number: number): ClusterNode {
     const node = this.#nodes[number - 1];
     if (!node) throw new Error(`${this.#spec.name} has nodes 1 to ${this.#nodes.length}, no node ${number}`);
@@ -98,7 +105,7 @@ export class ClusterRunner {
   }
 
   async #loadImage(tarPath: string): Promise<void> {
-    if (!this.#images.includes(tarPath)) this.#images.push(tarPath);
+    if (!this.#loaded.includes(tarPath)) this.#loaded.push(tarPath);
     await Promise.all(this.#nodes.map((node) => node.loadImage(tarPath)));
   }
 
