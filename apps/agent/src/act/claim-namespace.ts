@@ -3,10 +3,11 @@
  * server makes atomic, so of two agents exactly one becomes the owner; an existing owner is never written over, since
  * handing over is a request, not a race (04, Scopes).
  */
-import { FIELD_MANAGER, LABEL, SCOPE_CONFIG_MAP, formatScopeOwner } from '#domain';
+import { LABEL, SCOPE_CONFIG_MAP, formatScopeOwner } from '#domain';
 import type { Scope } from '#domain';
 import { isKubeError } from '#kube';
 import type { KubeClient } from '#kube';
+import { WRITE } from './execution-context.ts';
 
 /** Resolves when the namespace has an owner, whoever it is. */
 export const claimNamespace = async (client: KubeClient, namespace: string, scope: Scope): Promise<void> => {
@@ -22,7 +23,7 @@ export const claimNamespace = async (client: KubeClient, namespace: string, scop
         },
         data: { owner: formatScopeOwner(scope) },
       },
-      { fieldManager: FIELD_MANAGER.operator },
+      WRITE,
     );
   } catch (error) {
     if (!isKubeError(error) || !error.isAlreadyExists()) throw error;

@@ -1,8 +1,8 @@
-import { FIELD_MANAGER } from '#domain';
 import type { Executor } from './execution-context.ts';
+import { WRITE } from './execution-context.ts';
 
 /** Server-side apply with force: a child belongs to the operator alone, so an edit by hand is taken back (04). */
 export const executeApplyChild: Executor<'ApplyChild'> = async ({ object }, { client, assertMayWrite }) => {
   assertMayWrite();
-  await client.apply(object, { fieldManager: FIELD_MANAGER.operator, force: true });
+  await client.apply(object, { ...WRITE, force: true });
 };

@@ -4,12 +4,11 @@
  * Secret.
  */
 import { randomBytes } from 'node:crypto';
-import { FIELD_MANAGER } from '#domain';
 import { RESOURCE, isKubeError } from '#kube';
 import { CREDENTIAL_USERS, hasAllCredentials, renderCredentials } from '#manifests';
 import type { CredentialUser } from '#manifests';
 import type { ExecutionContext, Executor } from './execution-context.ts';
-import { RefusedError } from './execution-context.ts';
+import { RefusedError, WRITE } from './execution-context.ts';
 
 /** 192 bits as 48 hex digits: nothing that a shell, a URL or an ACL file would have to quote. */
 const makePassword = (): string => randomBytes(24).toString('hex');
@@ -20,7 +19,7 @@ export const executeCreateCredentials: Executor<'CreateCredentials'> = async ({ 
   const secret = renderCredentials(owner, key.name, passwords as Record<CredentialUser, string>);
   assertMayWrite();
   try {
-    await client.create(secret, { fieldManager: FIELD_MANAGER.operator });
+    await client.create(secret, WRITE);
   } catch (error) {
     if (!isKubeError(error) || !error.isAlreadyExists()) throw error;
     await assertComplete(context, key.name);

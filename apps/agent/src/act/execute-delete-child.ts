@@ -5,7 +5,7 @@
 import { LABEL } from '#domain';
 import { isKubeError, resourceOf } from '#kube';
 import type { Executor } from './execution-context.ts';
-import { RefusedError } from './execution-context.ts';
+import { RefusedError, WRITE } from './execution-context.ts';
 
 export const executeDeleteChild: Executor<'DeleteChild'> = async (action, context) => {
   const { client, owner, assertMayWrite } = context;
@@ -17,7 +17,7 @@ export const executeDeleteChild: Executor<'DeleteChild'> = async (action, contex
   }
   assertMayWrite();
   await client
-    .delete(resource, action.key, { uid: action.uid, propagationPolicy: 'Background' })
+    .delete(resource, action.key, { uid: action.uid, propagationPolicy: 'Background', timeoutMs: WRITE.timeoutMs })
     .catch((error: unknown) => {
       if (!isGone(error)) throw error;
     });

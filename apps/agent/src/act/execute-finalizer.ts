@@ -2,11 +2,11 @@
  * Adds or removes our finalizer. The list is read from the server and written back under its resourceVersion, so that
  * nobody else's finalizer is lost; the uid makes sure that a namesake made in between keeps its own.
  */
-import { FIELD_MANAGER, FINALIZER } from '#domain';
+import { FINALIZER } from '#domain';
 import type { KubeObject } from '#domain';
 import { RESOURCE } from '#kube';
 import type { ExecutionContext, Executor } from './execution-context.ts';
-import { RefusedError } from './execution-context.ts';
+import { RefusedError, WRITE } from './execution-context.ts';
 
 const readLive = async ({ client, resource, namespace }: ExecutionContext): Promise<KubeObject | undefined> => {
   const live = await client.find(RESOURCE.redisCluster, { namespace, name: resource.metadata.name });
@@ -24,7 +24,7 @@ const writeFinalizers = async (
     RESOURCE.redisCluster,
     { namespace, name },
     { metadata: { uid, resourceVersion, finalizers } },
-    { fieldManager: FIELD_MANAGER.operator },
+    WRITE,
   );
 };
 

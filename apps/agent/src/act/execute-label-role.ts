@@ -1,7 +1,8 @@
 /** Labels a pod with its role, by which the role Services select. The uid keeps the label off a successor of the name. */
-import { FIELD_MANAGER, LABEL } from '#domain';
+import { LABEL } from '#domain';
 import { RESOURCE, isKubeError } from '#kube';
 import type { Executor } from './execution-context.ts';
+import { WRITE } from './execution-context.ts';
 
 const ROLE_PATH = `/metadata/labels/${LABEL.role.replace('~', '~0').replace('/', '~1')}`;
 
@@ -16,7 +17,7 @@ export const executeLabelRole: Executor<'LabelRole'> = async ({ pod, podUid, rol
         { op: 'test', path: '/metadata/uid', value: podUid },
         { op: 'add', path: ROLE_PATH, value: role },
       ],
-      { fieldManager: FIELD_MANAGER.operator },
+      WRITE,
     );
   } catch (error) {
     // The pod was replaced since it was seen: its successor is looked at in the next pass.

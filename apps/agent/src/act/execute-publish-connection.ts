@@ -1,9 +1,8 @@
 /** Publishes Secret <name>-connection for clients: the planned fields and the application's password of the moment. */
-import { FIELD_MANAGER } from '#domain';
 import { RESOURCE } from '#kube';
 import { APPLICATION_USER, renderConnection } from '#manifests';
 import type { Executor } from './execution-context.ts';
-import { RefusedError } from './execution-context.ts';
+import { RefusedError, WRITE } from './execution-context.ts';
 
 export const executePublishConnection: Executor<'PublishConnection'> = async (action, context) => {
   const { client, owner, names, namespace, assertMayWrite, forgetSecret } = context;
@@ -14,7 +13,7 @@ export const executePublishConnection: Executor<'PublishConnection'> = async (ac
   const password = Buffer.from(encoded, 'base64').toString('utf8');
   assertMayWrite();
   await client.apply(renderConnection(owner, action.key.name, action.fields, password), {
-    fieldManager: FIELD_MANAGER.operator,
+    ...WRITE,
     force: true,
   });
   forgetSecret(action.key.name);

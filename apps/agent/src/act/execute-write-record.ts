@@ -2,11 +2,10 @@
  * Writes the record of the data set, before the action that makes it true. The primary term never goes back: a late
  * writer with an older picture is refused, or it would make an old primary the recorded one again.
  */
-import { FIELD_MANAGER } from '#domain';
 import { RESOURCE } from '#kube';
 import { decodeRecord, renderRecord } from '#manifests';
 import type { Executor } from './execution-context.ts';
-import { RefusedError } from './execution-context.ts';
+import { RefusedError, WRITE } from './execution-context.ts';
 
 export const executeWriteRecord: Executor<'WriteRecord'> = async ({ key, record }, context) => {
   const { client, owner, assertMayWrite } = context;
@@ -19,5 +18,5 @@ export const executeWriteRecord: Executor<'WriteRecord'> = async ({ key, record 
     throw new RefusedError('OLDER_TERM', `The recorded primary term is ${known.primaryTerm} already.`);
   }
   assertMayWrite();
-  await client.apply(renderRecord(owner, key.name, record), { fieldManager: FIELD_MANAGER.operator, force: true });
+  await client.apply(renderRecord(owner, key.name, record), { ...WRITE, force: true });
 };

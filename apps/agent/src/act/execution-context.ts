@@ -1,4 +1,5 @@
 /** What an executor is given besides its action. Executors keep nothing between calls. */
+import { FIELD_MANAGER } from '#domain';
 import type { Action, ActionKind, RedisClusterObject } from '#domain';
 import type { KubeClient } from '#kube';
 import type { ChildOwner, ObjectNames } from '#manifests';
@@ -19,6 +20,12 @@ export interface ExecutionContext {
   /** The next pass reads this Secret anew. */
   readonly forgetSecret: (name: string) => void;
 }
+
+/**
+ * How every write to Kubernetes is sent. The time-out is the part of the Lease's duration that is left when the fence
+ * closes: a request that hangs must not be carried out when another agent may already lead.
+ */
+export const WRITE = { fieldManager: FIELD_MANAGER.operator, timeoutMs: 5_000 } as const;
 
 export type ActionOf<K extends ActionKind> = Extract<Action, { readonly kind: K }>;
 /** Idempotent: resolves when the action is done or was done already; throws otherwise. */

@@ -7,6 +7,9 @@ import { FIELD_MANAGER } from '#domain';
 import type { RedisClusterObject, RedisClusterStatus } from '#domain';
 import type { KubeClient } from '#kube';
 
+/** The part of the Lease's duration that is left when the fence closes: a late status could hide a newer one. */
+const WRITE_WITHIN_MS = 5_000;
+
 interface Written {
   readonly uid: string;
   readonly status: RedisClusterStatus;
@@ -43,7 +46,7 @@ export class StatusWriter {
         metadata: { name, ...(namespace === undefined ? {} : { namespace }), uid },
         status,
       },
-      { fieldManager: FIELD_MANAGER.operator, force: true },
+      { fieldManager: FIELD_MANAGER.operator, force: true, timeoutMs: WRITE_WITHIN_MS },
     );
     this.#written.set(uid, { uid, status, basedOn: resource.metadata.resourceVersion });
     return true;
