@@ -22,7 +22,7 @@ export function createKubeClient(connection: KubeConnection, options: KubeClient
     ...writeVerbs(send),
     ...removeVerbs(send),
     watch: (resource, watch) => watchResource(transport, resource, watch),
-    close: () => transport.close(),
+    close: () => Promise.resolve(transport.close()),
   };
 }
 
@@ -41,7 +41,7 @@ async function sendRaw(transport: KubeTransport, defaultTimeoutMs: number, reque
       }),
     });
   const answer = await send().catch((error: unknown) => {
-    // A kept-alive connection that the server closed in the same instant; only a read may be repeated blindly.
+    // An idle connection that the server closed in the same instant; only a read may be repeated blindly.
     if (request.method === 'GET' && error instanceof KubeError && error.reason === 'CLOSED') return send();
     throw error;
   });

@@ -1,10 +1,11 @@
 /**
- * One HTTP exchange on an undici pool, by its dispatch interface: no streams, no fetch. Resolves with status, headers and
- * text for every answer, good or bad; rejects with a KubeError when no complete answer came. An abort or time-out ends
- * the exchange at once, even while it still waits for a connection.
+ * One HTTP exchange. Resolves with status, headers and text for every answer, good or bad; rejects with a KubeError when
+ * no complete answer came. An abort or a time-out ends it at once, even while it still waits for a connection. Three
+ * limits: on connecting, on silence, and (not for watches) on the whole.
  */
-import type { IncomingHttpHeaders } from 'node:http';
-import type { Dispatcher } from 'undici';
+import type { Agent, IncomingHttpHeaders, IncomingMessage, ClientRequest } from 'node:http';
+import type { Socket } from 'node:net';
+import { errorOfTransport } from './error-of-transport.ts';
 import { KubeError } from './kube-error.ts';
 
 export interface HttpRequest {
@@ -28,116 +29,112 @@ export interface HttpAnswer {
   readonly text: string;
 }
 
-export function exchangeHttp(dispatcher: Dispatcher, request: HttpRequest): Promise<HttpAnswer> {
+/** Where requests go: one agent holds the connections and the TLS material. */
+export interface HttpTarget {
+  readonly origin: URL;
+  readonly agent: Agent;
+}
+
+const CONNECT_TIMEOUT_MS = 5_000;
+
+// An `import` evaluates all exports, also the lazy WebSocket, which loads a second HTTP client: 10 MB resident.
+const http = process.getBuiltinModule('node:http');
+const https = process.getBuiltinModule('node:https');
+
+export function exchangeHttp({ origin, agent }: HttpTarget, request: HttpRequest): Promise<HttpAnswer> {
   const { promise, resolve, reject } = Promise.withResolvers<HttpAnswer>();
-  let controller: Dispatcher.DispatchController | undefined;
-  let ended: KubeError | undefined;
-  const end = (error: KubeError): void => {
-    ended ??= error;
-    controller?.abort(error);
-    reject(error);
+  const send = origin.protocol === 'https:' ? https.request : http.request;
+  const outgoing = send(origin, {
+    agent,
+    method: request.method,
+    path: request.path,
+    headers: bodyHeaders(request),
+  });
+  const what = `${request.method} ${request.path.split('?')[0] ?? ''}`;
+  const end = (error: unknown): void => {
+    reject(errorOfTransport(what, error));
+    // Without the error: the socket may be idle again already, with nobody left to listen.
+    outgoing.destroy();
   };
-  const release = endOnAbortOrTimeout(request, end);
-  const handler = collectAnswer(request, resolve, (error) => end(toKubeError(error, request)));
-  dispatcher.dispatch(
-    {
-      method: request.method,
-      path: request.path,
-      headers: request.headers,
-      body: request.body ?? null,
-      headersTimeout: request.silenceMs,
-      bodyTimeout: request.silenceMs,
-    },
-    {
-      ...handler,
-      onRequestStart(started) {
-        controller = started;
-        if (ended !== undefined) started.abort(ended);
-      },
-    },
-  );
-  return promise.finally(release);
+  const limits = startLimits(request, what, end);
+  outgoing.on('error', end);
+  outgoing.on('socket', (socket) => limitConnecting(socket, outgoing, what, end));
+  outgoing.on('response', (incoming) => {
+    limits.heard();
+    collectAnswer(incoming, request, { resolve, end, heard: limits.heard });
+  });
+  outgoing.end(request.body);
+  return promise.finally(limits.release);
 }
 
-/** Returns what takes the timer and the listener away again: signals live as long as the process, requests do not. */
-function endOnAbortOrTimeout(request: HttpRequest, end: (error: KubeError) => void): () => void {
-  const what = describe(request);
+const bodyHeaders = ({ headers, body }: HttpRequest): Record<string, string | number> => ({
+  ...headers,
+  ...(body !== undefined && { 'content-length': Buffer.byteLength(body) }),
+});
+
+/** `release` takes timers and listeners away again: signals live as long as the process, requests do not. */
+function startLimits(request: HttpRequest, what: string, end: (error: KubeError) => void) {
+  const { signal, timeoutMs, silenceMs } = request;
   const onAbort = (): void => end(new KubeError({ reason: 'ABORTED', message: `${what} was aborted` }));
-  if (request.signal?.aborted) queueMicrotask(onAbort);
-  request.signal?.addEventListener('abort', onAbort, { once: true });
-  const timer =
-    request.timeoutMs === undefined
-      ? undefined
-      : setTimeout(() => {
-          end(new KubeError({ reason: 'TIMEOUT', message: `${what}: no answer within ${request.timeoutMs} ms` }));
-        }, request.timeoutMs);
-  return () => {
-    clearTimeout(timer);
-    request.signal?.removeEventListener('abort', onAbort);
+  const timeOut = (ms: number, text: string) =>
+    setTimeout(() => end(new KubeError({ reason: 'TIMEOUT', message: `${what}: ${text} ${ms} ms` })), ms);
+  const whole = timeoutMs === undefined ? undefined : timeOut(timeoutMs, 'no answer within');
+  const silence = timeOut(silenceMs, 'nothing heard for');
+  if (signal?.aborted) queueMicrotask(onAbort);
+  signal?.addEventListener('abort', onAbort, { once: true });
+  return {
+    heard: () => void silence.refresh(),
+    release() {
+      clearTimeout(whole);
+      clearTimeout(silence);
+      signal?.removeEventListener('abort', onAbort);
+    },
   };
 }
 
-function collectAnswer(
-  request: HttpRequest,
-  resolve: (answer: HttpAnswer) => void,
-  fail: (error: unknown) => void,
-): Dispatcher.DispatchHandler {
-  let status = 0;
-  let headers: IncomingHttpHeaders = {};
+/** A host that swallows packets, or a server that is stopped in the handshake, must not cost the whole time-out. */
+function limitConnecting(
+  socket: Socket & { readonly secureConnecting?: boolean },
+  outgoing: ClientRequest,
+  what: string,
+  end: (error: KubeError) => void,
+): void {
+  if (!socket.connecting && socket.secureConnecting !== true) return;
+  const timer = setTimeout(
+    () => end(new KubeError({ reason: 'TIMEOUT', message: `${what}: no connection within ${CONNECT_TIMEOUT_MS} ms` })),
+    CONNECT_TIMEOUT_MS,
+  );
+  const clear = (): void => clearTimeout(timer);
+  socket.once(socket.secureConnecting === undefined ? 'connect' : 'secureConnect', clear);
+  outgoing.once('close', clear);
+}
+
+interface Outcome {
+  readonly resolve: (answer: HttpAnswer) => void;
+  readonly end: (error: unknown) => void;
+  readonly heard: () => void;
+}
+
+function collectAnswer(incoming: IncomingMessage, request: HttpRequest, { resolve, end, heard }: Outcome): void {
+  const status = incoming.statusCode ?? 0;
+  const isGood = status >= 200 && status <= 299;
   const chunks: Uint8Array[] = [];
-  let stream: ((chunk: Uint8Array) => void) | undefined;
+  const take = isGood ? (request.onChunk ?? chunks.push.bind(chunks)) : chunks.push.bind(chunks);
   const guarded = (step: () => void): void => {
     try {
       step();
     } catch (error) {
-      fail(error);
+      end(error);
     }
   };
-  return {
-    onResponseStart(_controller, statusCode, received) {
-      status = statusCode;
-      headers = received;
-      if (status < 200 || status > 299) return;
-      stream = request.onChunk;
-      guarded(() => request.onOpen?.());
-    },
-    onResponseData(_controller, chunk) {
-      if (stream === undefined) chunks.push(chunk);
-      else guarded(() => stream?.(chunk));
-    },
-    onResponseEnd() {
-      resolve({ status, headers, text: Buffer.concat(chunks).toString('utf8') });
-    },
-    onResponseError(_controller, error) {
-      fail(error);
-    },
-  };
-}
-
-const describe = (request: HttpRequest): string => `${request.method} ${request.path.split('?')[0] ?? ''}`;
-
-const REASON_BY_CODE: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'REFUSED',
-  ECONNRESET: 'CLOSED',
-  EPIPE: 'CLOSED',
-  UND_ERR_SOCKET: 'CLOSED',
-  UND_ERR_CLOSED: 'CLOSED',
-  UND_ERR_DESTROYED: 'CLOSED',
-  ETIMEDOUT: 'TIMEOUT',
-  UND_ERR_CONNECT_TIMEOUT: 'TIMEOUT',
-  UND_ERR_HEADERS_TIMEOUT: 'TIMEOUT',
-  UND_ERR_BODY_TIMEOUT: 'TIMEOUT',
-};
-const TLS_CODE = /^(ERR_TLS|ERR_SSL|CERT_|UNABLE_TO_|DEPTH_ZERO|SELF_SIGNED|HOSTNAME_MISMATCH|EPROTO)/;
-
-function toKubeError(error: unknown, request: HttpRequest): KubeError {
-  if (error instanceof KubeError) return error;
-  const code = String((error as { code?: unknown } | undefined)?.code ?? '');
-  const reason = REASON_BY_CODE[code] ?? (TLS_CODE.test(code) ? 'TLS' : 'UNREACHABLE');
-  const text = error instanceof Error ? error.message : String(error);
-  return new KubeError({
-    reason,
-    message: `${describe(request)}: ${text}${code === '' ? '' : ` (${code})`}`,
-    cause: error,
+  if (isGood && request.onOpen !== undefined) guarded(request.onOpen);
+  incoming.on('data', (chunk: Uint8Array) => {
+    heard();
+    guarded(() => take(chunk));
+  });
+  incoming.on('error', end);
+  incoming.on('close', () => {
+    if (!incoming.complete) return end(Object.assign(new Error('the connection was cut'), { code: 'ECONNRESET' }));
+    resolve({ status, headers: incoming.headers, text: Buffer.concat(chunks).toString('utf8') });
   });
 }

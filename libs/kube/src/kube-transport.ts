@@ -1,10 +1,12 @@
 /**
- * Requests to one API server over one cached pool of connections. The pool is keyed by the bytes of CA and client
- * certificate, so that a rotation takes effect with the next request, while running watches end in their own time.
- * What breaks without the cache: a TLS handshake and a socket for every request.
+ * Requests to one API server over one cached set of connections. It is keyed by the bytes of CA and client certificate,
+ * so that a rotation takes effect with the next request, while running watches end in their own time. What breaks
+ * without the cache: a TLS handshake and a socket for every request.
+ *
+ * Node's own client, not undici: measured with eight watches over TLS, 65 MB resident against 80 MB (undici compiles a
+ * parser to WebAssembly, 8 MB, and takes 1.5 MB a connection against 0.15 MB).
  */
-import type { Dispatcher, Pool as UndiciPool } from 'undici';
-import Pool from 'undici/lib/dispatcher/pool.js';
+import type { Agent } from 'node:http';
 import { exchangeHttp, type HttpAnswer, type HttpRequest } from './exchange-http.ts';
 import type { KubeConnection, KubeCredentials } from './kube-connection.ts';
 import { KubeError } from './kube-error.ts';
@@ -14,42 +16,48 @@ export type TransportRequest = Omit<HttpRequest, 'headers'> & { readonly headers
 export interface KubeTransport {
   send(request: TransportRequest): Promise<HttpAnswer>;
   /** Ends all requests and connections. */
-  close(): Promise<void>;
+  close(): void;
 }
 
 /** The kernel probes idle connections after this long, so that a peer that vanished is noticed in half a minute. */
 const KEEP_ALIVE_PROBE_MS = 15_000;
 /** Below the API server's 90 s, so that we never write into a connection it is just closing. */
 const IDLE_CONNECTION_MS = 20_000;
-const CONNECT_TIMEOUT_MS = 5_000;
+const IDLE_CONNECTIONS = 4;
 
-function openPool(origin: string, credentials: KubeCredentials): UndiciPool {
+// An `import` evaluates all exports, also the lazy WebSocket, which loads a second HTTP client: 10 MB resident.
+const http = process.getBuiltinModule('node:http');
+const https = process.getBuiltinModule('node:https');
+
+function openAgent(origin: URL, credentials: KubeCredentials): Agent {
   const { ca, cert, key, servername, rejectUnauthorized } = credentials;
-  return new Pool(origin, {
-    pipelining: 1,
-    allowH2: false,
-    keepAliveTimeout: IDLE_CONNECTION_MS,
-    keepAliveMaxTimeout: IDLE_CONNECTION_MS,
-    connect: {
-      timeout: CONNECT_TIMEOUT_MS,
-      keepAlive: true,
-      keepAliveInitialDelay: KEEP_ALIVE_PROBE_MS,
-      rejectUnauthorized,
-      ...(ca !== undefined && { ca }),
-      ...(cert !== undefined && { cert }),
-      ...(key !== undefined && { key }),
-      ...(servername !== undefined && { servername }),
-    },
+  const options = {
+    keepAlive: true,
+    keepAliveMsecs: KEEP_ALIVE_PROBE_MS,
+    timeout: IDLE_CONNECTION_MS,
+    maxFreeSockets: IDLE_CONNECTIONS,
+    scheduling: 'lifo' as const,
+  };
+  if (origin.protocol !== 'https:') return new http.Agent(options);
+  return new https.Agent({
+    ...options,
+    rejectUnauthorized,
+    ...(ca !== undefined && { ca }),
+    ...(cert !== undefined && { cert }),
+    ...(key !== undefined && { key }),
+    ...(servername !== undefined && { servername }),
   });
 }
 
 export function createKubeTransport(connection: KubeConnection, userAgent: string): KubeTransport {
-  const { origin, pathname } = new URL(connection.server);
-  const prefix = pathname.replace(/\/$/, '');
-  const pools = createPoolCache(origin);
+  const server = new URL(connection.server);
+  const prefix = server.pathname.replace(/\/$/, '');
+  const origin = new URL(server.origin);
+  const agents = createAgentCache(origin);
   const attempt = async (request: TransportRequest): Promise<HttpAnswer> => {
     const credentials = await readCredentials(connection);
-    return exchangeHttp(pools.poolFor(credentials), {
+    const target = { origin, agent: agents.agentFor(credentials) };
+    return exchangeHttp(target, {
       ...request,
       path: `${prefix}${request.path}`,
       headers: {
@@ -67,7 +75,7 @@ export function createKubeTransport(connection: KubeConnection, userAgent: strin
       connection.invalidate();
       return attempt(request);
     },
-    close: () => pools.close(),
+    close: () => agents.close(),
   };
 }
 
@@ -80,22 +88,28 @@ async function readCredentials(connection: KubeConnection): Promise<KubeCredenti
   }
 }
 
-function createPoolCache(origin: string) {
-  let current: { readonly key: string; readonly pool: UndiciPool } | undefined;
-  const open = new Set<Dispatcher>();
+function createAgentCache(origin: URL) {
+  let current: { readonly key: string; readonly agent: Agent } | undefined;
+  let retired: Agent[] = [];
   return {
-    poolFor(credentials: KubeCredentials): UndiciPool {
+    agentFor(credentials: KubeCredentials): Agent {
       const { ca, cert, key, servername, rejectUnauthorized } = credentials;
       const cacheKey = JSON.stringify([ca, cert, key, servername, rejectUnauthorized]);
-      if (current?.key === cacheKey) return current.pool;
-      const previous = current?.pool;
-      current = { key: cacheKey, pool: openPool(origin, credentials) };
-      open.add(current.pool);
-      if (previous !== undefined) void previous.close().finally(() => open.delete(previous));
-      return current.pool;
+      if (current?.key === cacheKey) return current.agent;
+      if (current !== undefined) retired.push(retire(current.agent));
+      retired = retired.filter((agent) => Object.keys(agent.sockets).length > 0);
+      current = { key: cacheKey, agent: openAgent(origin, credentials) };
+      return current.agent;
     },
-    async close(): Promise<void> {
-      await Promise.all([...open].map((pool) => pool.destroy()));
+    close(): void {
+      for (const agent of [...retired, current?.agent]) agent?.destroy();
     },
   };
+}
+
+/** Idle connections end now, busy ones when their request does. */
+function retire(agent: Agent): Agent {
+  agent.maxFreeSockets = 0;
+  for (const sockets of Object.values(agent.freeSockets)) for (const socket of sockets ?? []) socket.destroy();
+  return agent;
 }
