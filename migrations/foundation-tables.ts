@@ -26,7 +26,9 @@ CREATE TABLE idempotency_key (
 CREATE TABLE audit (
   seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, at timestamptz NOT NULL, project_id uuid, principal text NOT NULL,
   action text NOT NULL, target text, before jsonb, after jsonb, result text NOT NULL, code text, request_id text,
-  chain_no bigint, chain_hash text);`;
+  chain_no bigint, chain_hash text);
+CREATE INDEX audit_target ON audit (target, seq);
+CREATE INDEX audit_project ON audit (project_id, seq);`;
 
 export const AGENTS = `
 CREATE TABLE member_cluster (
