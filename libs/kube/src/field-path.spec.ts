@@ -1,0 +1,60 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { fieldOwners } from './field-owner.ts';
+import { valueAtPath, withoutPaths } from './field-path.ts';
+
+const object = {
+  spec: {
+    size: 3,
+    config: { 'maxmemory-policy': 'noeviction', 'a.b': '1', a: { b: '2' } },
+    users: [
+      { name: 'app', acl: '~*' },
+      { name: 'ops', acl: '+@all', port: 1 },
+    ],
+    tags: ['blue', 'green', 'red'],
+  },
+};
+
+describe('a field by its path', () => {
+  it.each([
+    ['spec.size', 3],
+    ['spec.config.maxmemory-policy', 'noeviction'],
+    ['spec.config.a.b', '1'],
+    ['spec.users[name="ops"].acl', '+@all'],
+    ['spec.users[name="ops",port=1].acl', '+@all'],
+    ['spec.tags[="green"]', 'green'],
+    ['spec.tags[2]', 'red'],
+    ['spec.nothing', undefined],
+    ['spec.siz', undefined],
+    ['spec.users[name="none"].acl', undefined],
+  ])('%s', (path, value) => {
+    expect(valueAtPath(object, path)).toEqual(value);
+  });
+
+  it('is taken out without touching the original, empty maps with it, list items by their old places', () => {
+    const paths = ['spec.size', 'spec.tags[="blue"]', 'spec.tags[="red"]', 'spec.users[name="app"]', 'spec.gone'];
+    const rest = withoutPaths({ ...object, only: { child: 1 } }, [...paths, 'only.child']);
+    expect(rest).toEqual({
+      spec: { config: object.spec.config, users: [object.spec.users[1]], tags: ['green'] },
+    });
+    expect(object.spec.tags).toHaveLength(3);
+  });
+
+  it('every path of the managed fields of an object leads to its value', () => {
+    const name = fc.stringMatching(/^[a-z][a-z.-]{0,5}$/);
+    const spec = fc.dictionary(name, fc.oneof(fc.nat(9), fc.dictionary(name, fc.nat(9), { minKeys: 1 })), {
+      minKeys: 1,
+    });
+    const fieldsOf = (value: unknown): object =>
+      typeof value === 'object' && value !== null
+        ? Object.fromEntries(Object.entries(value).map(([key, child]) => [`f:${key}`, fieldsOf(child)]))
+        : {};
+    fc.assert(
+      fc.property(spec, (fields) => {
+        for (const { path } of fieldOwners([{ manager: 'm', fieldsV1: fieldsOf({ spec: fields }) }], 'spec')) {
+          expect(typeof valueAtPath({ spec: fields }, path)).toBe('number');
+        }
+      }),
+    );
+  });
+});
