@@ -1,10 +1,2 @@
 export { Link } from './link.ts';
-export type {
-  AgentLimits,
-  EventFeed,
-  LinkEvent,
-  LinkParts,
-  LinkSettings,
-  LinkState,
-  RedisClusterStore,
-} from './ports.ts';
+export type { LinkParts, LinkSettings } from './ports.ts';

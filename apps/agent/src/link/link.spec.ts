@@ -218,14 +218,16 @@ describe("the member's API server away", () => {
     await sendDelta(session, 1, [buildUpsert('a', 1)]);
     await session.connection.next('StatusBatch', (batch) => batch.items.some((item) => item.name === 'a'));
     await world.kube.stop();
-    expect(await session.connection.next('Heartbeat')).toEqual({ inventory: 'UNKNOWN' });
+    await session.connection.next('Heartbeat', ({ inventory }) => inventory === 'UNKNOWN');
     session.connection.send('Delta', { revision: 2, upserts: [buildUpsert('b', 1)], tombstones: [] });
     await sleep(1_500);
     expect(session.connection.received.filter((message) => message.type === 'DesiredAck')).toHaveLength(1);
     expect(link.state()).toMatchObject({ connected: true, appliedRevision: 1 });
     await world.kube.listen();
     expect(describeOutcomes(await session.connection.next('DesiredAck'))).toEqual(['b APPLIED']);
-    expect(await session.connection.next('Heartbeat')).toEqual({ inventory: 'SYNCED' });
+    expect(session.connection.received.findLast((one) => one.type === 'Heartbeat')?.payload).toEqual({
+      inventory: 'SYNCED',
+    });
     const items = session.connection.received.flatMap((one) => (one.type === 'StatusBatch' ? one.payload.items : []));
     expect(items.filter((item) => item.gone)).toEqual([]);
   });

@@ -83,6 +83,8 @@ export class WelcomedSession {
 
   /** Told before any object: what is here, when the hub must compare. */
   async begin(): Promise<void> {
+    // The cache may have become complete since the Hello.
+    this.#heartbeat();
     if (this.#parts.welcome.mode !== 'INVENTORY') return;
     await this.#untilSynced();
     this.#snapshot.sendInventory();
@@ -144,6 +146,8 @@ export class WelcomedSession {
     while (!this.#parts.store.isSynced()) {
       await sleep(LOOK_AT_STORE_MS, undefined, { signal: this.#parts.desired.signal });
     }
+    // First the hub hears that digests count again, then the ack that carries one.
+    this.#lookAtStore();
   }
 
   #hold(key: ObjectKey): void {
@@ -158,8 +162,9 @@ export class WelcomedSession {
     const { store, desired } = this.#parts;
     const before = this.#held.get(formatObjectKey(key));
     this.#hold(key);
-    if (before === undefined || store.get(key) !== undefined || !store.isSynced()) return;
-    enqueue(() => {
+    if (before === undefined || store.get(key) !== undefined) return;
+    enqueue(async () => {
+      await this.#untilSynced();
       const { tombstones, unclaimed } = desired.state.current;
       // Ours by a tombstone, not the hub's at all, or back again by now.
       if (tombstones.has(before.hubUid) || unclaimed.has(before.hubUid) || store.get(key) !== undefined) return;
