@@ -12,8 +12,12 @@ import type { ChangeCursor } from './change-cursor.ts';
 import { ChangeLogRepository, type ChangeRow } from './change-log.repository.ts';
 
 const POLL_MS = 1_000;
-/** Hints come in bursts, and a change is readable only once every older transaction has ended. */
-const AFTER_HINT_MS = 10;
+/**
+ * A change is readable only once every older transaction has ended, so it may not be there yet when its hint comes:
+ * look every 20 ms for a while.
+ */
+const AFTER_HINT_MS = 20;
+const EAGER_READS = 10;
 type Watcher = (change: ChangeRow) => void;
 
 @Injectable()
@@ -23,6 +27,7 @@ export class ChangeFeedService implements OnModuleDestroy {
   private timer: NodeJS.Timeout | undefined;
   private reading: Promise<void> | undefined;
   private stopListening: (() => void) | undefined;
+  private eagerReads = 0;
 
   constructor(
     private readonly repository: ChangeLogRepository,
@@ -44,7 +49,7 @@ export class ChangeFeedService implements OnModuleDestroy {
     this.cursor ??= end;
     const watchers = this.watchers.get(subject) ?? new Set();
     this.watchers.set(subject, watchers.add(watcher));
-    this.stopListening ??= signalsOf(this.dataSource).listen('change', () => this.schedule(AFTER_HINT_MS));
+    this.stopListening ??= signalsOf(this.dataSource).listen('change', () => this.hurry());
     if (!this.timer) this.schedule(POLL_MS);
     return { from: this.cursor, stop: () => this.forget(subject, watcher) };
   }
@@ -64,16 +69,23 @@ export class ChangeFeedService implements OnModuleDestroy {
     this.stopListening = undefined;
   }
 
+  private hurry(): void {
+    this.eagerReads = EAGER_READS;
+    this.schedule(AFTER_HINT_MS);
+  }
+
   private schedule(afterMs: number): void {
     clearTimeout(this.timer);
     this.timer = setTimeout(() => void this.read(), afterMs);
   }
 
-  /** One read at a time; the next one is due after it, at once when there is more. */
+  /** One read at a time; the next one is due after it. */
   private async read(): Promise<void> {
     this.reading ??= this.readBatches().finally(() => (this.reading = undefined));
     await this.reading;
-    if (this.watchers.size > 0) this.schedule(POLL_MS);
+    if (this.watchers.size === 0) return;
+    this.eagerReads -= 1;
+    this.schedule(this.eagerReads > 0 ? AFTER_HINT_MS : POLL_MS);
   }
 
   private async readBatches(): Promise<void> {

@@ -28,7 +28,7 @@ export function toRedisClusterStatus(row: RedisClusterStatusRow, nowMs: number):
     reportedAt: row.received_at,
     ageSeconds: Math.max(0, nowMs - row.received_at.getTime()) / 1000,
     freshness: row.freshness,
-    lastKnown: row.freshness !== 'FRESH',
+    lastKnown: row.freshness !== 'FRESH' || row.inventory !== 'SYNCED',
   };
 }
 

@@ -117,6 +117,8 @@ export class RedisClusterStatus {
   @Field(() => Freshnesses, { description: 'Freshness of the agent that reports it.' })
   freshness!: Freshness;
 
-  @Field(() => Boolean, { description: 'True when these are the last known values of an agent that is not FRESH.' })
+  @Field(() => Boolean, {
+    description: 'True when the agent is not FRESH, or does not see its API server: these are the values it last knew.',
+  })
   lastKnown!: boolean;
 }

@@ -32,7 +32,7 @@ export interface RedisClusterRow {
   readonly status_received_at: Date | null;
 }
 
-/** What the agent reported last, with the freshness of that agent. */
+/** What the agent reported last, with the freshness of that agent, and whether it sees its API server. */
 export interface RedisClusterStatusRow {
   readonly hub_uid: string;
   readonly observed_hub_generation: number | null;
@@ -50,4 +50,5 @@ export interface RedisClusterStatusRow {
   readonly data_set_id: string | null;
   readonly received_at: Date;
   readonly freshness: Freshness;
+  readonly inventory: 'SYNCED' | 'UNKNOWN';
 }
