@@ -71,6 +71,14 @@ export type Action = ActionBase &
         readonly masterName: string;
         readonly settings: Readonly<Record<string, string>>;
       }
+    /** SENTINEL RESET: it forgets every replica and peer and finds those of today anew, within seconds. */
+    | {
+        readonly kind: 'ResetSentinel';
+        readonly sentinelPod: string;
+        readonly masterName: string;
+        /** Precondition, read again right before: what it monitors. */
+        readonly expectPrimaryHost: string;
+      }
     | { readonly kind: 'SetConfig'; readonly pod: string; readonly values: Readonly<Record<string, string>> }
     | {
         readonly kind: 'LabelRole';

@@ -4,6 +4,7 @@ import { answers } from './cluster-view.ts';
 import type { AnsweringPod, ClusterView, DataPod } from './cluster-view.ts';
 import { followsAddressOf } from './find-primary.ts';
 import { REDIS_PORT } from '#domain';
+import type { SentinelFacts } from '#domain';
 
 export interface Health {
   readonly primary: AnsweringPod | undefined;
@@ -65,20 +66,34 @@ const findLinkDefects = ({ spec }: ClusterView, linked: readonly DataPod[]): Def
   ];
 };
 
+/**
+ * All watch the primary, and a majority sees everybody. One that was just told to look anew (forget-lost-replicas) is no
+ * defect: the others can fail over, and it is back within seconds.
+ */
 const findSentinelDefects = (view: ClusterView, primary: AnsweringPod | undefined): Defects => {
   if (view.spec.mode !== 'Sentinel') return [];
-  const agreeing = view.sentinelPods.filter(({ facts }) => {
-    if (!facts.reachable || !facts.monitors || primary === undefined) return false;
-    const peers = facts.otherSentinels === view.spec.sentinel.replicas - 1;
-    const replicas = facts.knownReplicas >= view.spec.size - 1;
-    return facts.primaryHost === primary.ip && facts.primaryPort === REDIS_PORT && facts.quorumOk && peers && replicas;
-  });
   const { replicas } = view.spec.sentinel;
-  if (agreeing.length >= replicas) return [];
+  const watching = view.sentinelPods.filter(({ facts }) => watches(facts, primary));
+  const seeing = watching.filter(({ facts }) => seesEverybody(facts, view));
+  if (watching.length >= replicas && seeing.length * 2 > replicas) return [];
+  const count = Math.min(watching.length, seeing.length);
   return [
     {
       reason: 'SentinelsNotAgreed',
-      message: `${agreeing.length} of ${replicas} Sentinels see the primary, each other and all replicas.`,
+      message: `${count} of ${replicas} Sentinels see the primary, each other and all replicas.`,
     },
   ];
 };
+
+const watches = (facts: SentinelFacts, primary: AnsweringPod | undefined): boolean =>
+  facts.reachable &&
+  facts.monitors &&
+  primary !== undefined &&
+  facts.primaryHost === primary.ip &&
+  facts.primaryPort === REDIS_PORT;
+
+const seesEverybody = (facts: SentinelFacts, { spec }: ClusterView): boolean =>
+  facts.reachable &&
+  facts.quorumOk &&
+  facts.otherSentinels === spec.sentinel.replicas - 1 &&
+  facts.knownReplicas >= spec.size - 1;

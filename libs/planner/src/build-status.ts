@@ -56,9 +56,12 @@ const choosePhase = (input: StatusInput, health: Health): Phase => {
   if (isAsked(input, 'ActionRequired')) return 'ActionRequired';
   if (input.view.snapshot.resource.metadata.deletionTimestamp !== undefined) return 'Deleting';
   if (isAsked(input, 'SpecRejected')) return 'SpecRejected';
-  const settled = health.defects.length === 0 && input.actions.length === 0;
+  const settled = health.defects.length === 0 && input.actions.every(isHousekeeping);
   return settled ? 'Ready' : chooseUnsettledPhase(input.view, health);
 };
+
+/** Clears a Sentinel's memory in calm: nothing of the data set changes, so it stays Ready. */
+const isHousekeeping = ({ kind }: Action): boolean => kind === 'ResetSentinel';
 
 const isAsked = ({ findings }: StatusInput, type: Finding['type']): boolean =>
   findings.some((finding) => finding.type === type && finding.status === 'True');

@@ -6,6 +6,7 @@ import { attachReplicas } from './rules/attach-replicas.ts';
 import { checkDataSafety } from './rules/check-data-safety.ts';
 import { correctConfig } from './rules/correct-config.ts';
 import { createDataSet } from './rules/create-data-set.ts';
+import { forgetLostReplicas } from './rules/forget-lost-replicas.ts';
 import { gateDeletion } from './rules/gate-deletion.ts';
 import { gateNamespaceOwner } from './rules/gate-namespace-owner.ts';
 import { gateRejectedSpec } from './rules/gate-rejected-spec.ts';
@@ -32,6 +33,7 @@ export const RULES: readonly Rule[] = [
   recordPrimary,
   attachReplicas,
   monitorPrimary,
+  forgetLostReplicas,
   labelRoles,
   correctConfig,
 ];

@@ -12,7 +12,7 @@ const ALLOWED: Readonly<Record<string, readonly string[] | 'any'>> = {
   CLIENT: ['PAUSE', 'UNPAUSE', 'LIST', 'KILL'],
   REPLICAOF: 'any',
   ACL: ['LIST', 'SETUSER', 'SAVE', 'WHOAMI'],
-  SENTINEL: ['MYID', 'MASTER', 'MASTERS', 'REPLICAS', 'SENTINELS', 'CKQUORUM', 'MONITOR', 'SET', 'REMOVE'],
+  SENTINEL: ['MYID', 'MASTER', 'MASTERS', 'REPLICAS', 'SENTINELS', 'CKQUORUM', 'MONITOR', 'SET', 'REMOVE', 'RESET'],
 };
 
 /** Said in the error, so that a refusal explains itself. */
@@ -25,6 +25,8 @@ const FORBIDDEN_BECAUSE: Readonly<Record<string, string>> = {
   CLUSTER: 'belongs to Cluster mode',
   FAILOVER: 'is treated as a death by Sentinel',
 };
+
+const PLAIN_NAME = /^[a-z0-9.-]+$/;
 
 export type RedisCommand = readonly [name: string, ...args: string[]];
 
@@ -48,4 +50,10 @@ export const assertCommandAllowed = (command: RedisCommand): void => {
   if (!allowed.includes(subcommand)) {
     throw new ForbiddenCommandError(`${name} ${subcommand} is never sent: it is not in the list.`);
   }
+  if (subcommand === 'RESET') assertPlainName(command[2] ?? '');
+};
+
+/** RESET takes a pattern: `*` would make a Sentinel forget everything it watches. */
+const assertPlainName = (name: string): void => {
+  if (!PLAIN_NAME.test(name)) throw new ForbiddenCommandError('SENTINEL RESET is only sent with one plain name.');
 };

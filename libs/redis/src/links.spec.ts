@@ -154,6 +154,23 @@ describe('a link to a Sentinel', () => {
     expect(server.state.masters.get('m-1')?.host).toBe('10.0.0.2');
   });
 
+  it('forgets replicas only while it is settled on the address that was planned for', async () => {
+    const { server, link } = await openSentinel();
+    expect(await link.reset('m-1', '10.0.0.1')).toMatchObject({ outcome: 'REFUSED', code: 'NOT_MONITORED' });
+    await link.monitor(request);
+    server.state.replicaHosts = ['10.0.0.8', '10.0.0.9'];
+    expect(await link.reset('m-1', '10.0.0.2')).toMatchObject({ outcome: 'REFUSED', code: 'NOT_SETTLED' });
+    const master = server.state.masters.get('m-1');
+    for (const flags of ['master,failover_in_progress', 'master,s_down', 'master,o_down']) {
+      if (master !== undefined) master.flags = flags;
+      expect((await link.reset('m-1', '10.0.0.1')).outcome).toBe('REFUSED');
+    }
+    expect(server.state.replicaHosts).toHaveLength(2);
+    if (master !== undefined) master.flags = 'master';
+    expect((await link.reset('m-1', '10.0.0.1')).outcome).toBe('DONE');
+    expect(server.state.replicaHosts).toEqual([]);
+  });
+
   it('an error of the server does not carry the password', async () => {
     const { link } = await openSentinel();
     const outcome = await link.set('unknown', {}, request.auth);
@@ -172,6 +189,8 @@ describe('the gate of commands', () => {
     ['CONFIG', 'REWRITE'],
     ['SENTINEL', 'FAILOVER', 'm'],
     ['SENTINEL', 'RESET', '*'],
+    ['SENTINEL', 'RESET'],
+    ['SENTINEL', 'RESET', 'a[bc]'],
     ['ACL', 'LOAD'],
     ['__proto__'],
     ['constructor'],

@@ -84,6 +84,21 @@ export class SentinelLink {
     return commands.length === 0 ? unchanged : firstRefusal(await this.#connection.run(commands));
   }
 
+  /**
+   * SENTINEL RESET: forgets replicas and peers of the name, to find those of today anew. Refused when it monitors another
+   * address than was planned for, thinks the primary is down, or runs a failover: it would forget that too.
+   */
+  async reset(masterName: string, expectPrimaryHost: string): Promise<CommandOutcome> {
+    const [current] = await this.#connection.run([['SENTINEL', 'MASTER', masterName]]);
+    if (current?.ok !== true) return refused('NOT_MONITORED', 'This Sentinel does not monitor the name.');
+    const master = parseSentinelMaster(current.value);
+    const settled = master.flags.length === 1 && master.flags[0] === 'master';
+    if (master.host !== expectPrimaryHost || !settled) {
+      return refused('NOT_SETTLED', `This Sentinel is not settled (${master.flags.join(', ')}).`);
+    }
+    return firstRefusal(await this.#connection.run([['SENTINEL', 'RESET', masterName]]));
+  }
+
   /** SENTINEL REMOVE; unchanged when the name is not monitored. */
   async remove(masterName: string): Promise<CommandOutcome> {
     const [reply] = await this.#connection.run([['SENTINEL', 'REMOVE', masterName]]);

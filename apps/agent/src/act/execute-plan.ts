@@ -14,6 +14,7 @@ import { executeMonitorPrimary } from './execute-monitor-primary.ts';
 import { executePromotePod } from './execute-promote-pod.ts';
 import { executePublishConnection } from './execute-publish-connection.ts';
 import { executeReplicateFrom } from './execute-replicate-from.ts';
+import { executeResetSentinel } from './execute-reset-sentinel.ts';
 import { executeSetConfig } from './execute-set-config.ts';
 import { executeSetSentinelSettings } from './execute-set-sentinel-settings.ts';
 import { executeWriteRecord } from './execute-write-record.ts';
@@ -31,6 +32,7 @@ const EXECUTORS: { readonly [K in ActionKind]: Executor<K> } = {
   ReplicateFrom: executeReplicateFrom,
   MonitorPrimary: executeMonitorPrimary,
   SetSentinelSettings: executeSetSentinelSettings,
+  ResetSentinel: executeResetSentinel,
   SetConfig: executeSetConfig,
   LabelRole: executeLabelRole,
   EvictPod: executeEvictPod,

@@ -25,6 +25,7 @@ const TARGET: TargetOf = {
   ReplicateFrom: ({ pod, primaryHost, primaryPort }) => `${pod} ← ${primaryHost}:${primaryPort}`,
   MonitorPrimary: ({ sentinelPod }) => sentinelPod,
   SetSentinelSettings: ({ sentinelPod }) => sentinelPod,
+  ResetSentinel: ({ sentinelPod }) => sentinelPod,
   SetConfig: ({ pod }) => pod,
   LabelRole: ({ pod, role }) => `${pod}=${role}`,
   EvictPod: ({ pod }) => pod,

@@ -54,6 +54,12 @@ const HANDLERS: Readonly<Record<string, (state: FakeSentinelState, args: readonl
       : NO_SUCH_MASTER,
   CKQUORUM: (state, [name = '']) =>
     state.masters.has(name) ? `OK ${state.otherSentinels + 1} usable Sentinels.` : NO_SUCH_MASTER,
+  RESET: (state, [name = '']) => {
+    if (!state.masters.has(name)) return 0;
+    state.replicaHosts = [];
+    state.otherSentinels = 0;
+    return 1;
+  },
   MONITOR: (state, [name = '', host = '', port = '0', quorum = '0']) => {
     if (state.masters.has(name)) return new Error('ERR Duplicate master name');
     const settings = {

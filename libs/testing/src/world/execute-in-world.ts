@@ -131,6 +131,13 @@ const EXECUTORS: { readonly [K in Action['kind']]: (world: World, action: Of<K>)
   ReplicateFrom: (world, action) =>
     demoteTo(world, requireRedis(world, action.pod, action.expectRunId), action.primaryHost),
   MonitorPrimary: monitorPrimary,
+  ResetSentinel: (world, { sentinelPod, expectPrimaryHost }) => {
+    const sentinel = sentinelOf(requirePod(world, sentinelPod));
+    if (sentinel?.monitor?.host !== expectPrimaryHost || sentinel.failoverUntilMs !== undefined) {
+      throw new Error('not settled');
+    }
+    sentinel.monitor.knownHosts = new Set();
+  },
   SetSentinelSettings: (world, { sentinelPod, settings }) => {
     Object.assign(requireMonitor(world, sentinelPod).settings, settings);
   },
