@@ -1,7 +1,7 @@
 /** Shapes of everything an agent may send. The types of messages.ts are the contract; the compiler holds both together. */
 import * as v from 'valibot';
 import * as field from './field-schemas.ts';
-import type { AgentPayloads } from './messages.ts';
+import type { AgentPayloads } from './envelopes.ts';
 
 const hello = v.object({
   protocolVersions: field.versions,

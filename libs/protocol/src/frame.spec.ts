@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { encodeFrame, MAX_FRAME_BYTES, MAX_HANDSHAKE_FRAME_BYTES, parseAgentFrame, parseHubFrame } from './frame.ts';
 import type { ParseResult } from './frame.ts';
-import type { HubMessage } from './messages.ts';
+import type { HubMessage } from './envelopes.ts';
 
 const errorOf = (result: ParseResult<unknown>): unknown => (result.ok ? 'no error' : result.error);
 

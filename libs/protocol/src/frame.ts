@@ -6,7 +6,7 @@
 import * as v from 'valibot';
 import { agentPayloadSchemas } from './agent-payload-schemas.ts';
 import { hubPayloadSchemas } from './hub-payload-schemas.ts';
-import type { AgentMessage, HubMessage } from './messages.ts';
+import type { AgentMessage, HubMessage } from './envelopes.ts';
 
 /** Largest frame after Welcome, in bytes. An object of 200 KiB doubles at most when its text is quoted. */
 export const MAX_FRAME_BYTES = 1024 * 1024;

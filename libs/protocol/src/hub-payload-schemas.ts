@@ -1,7 +1,7 @@
 /** Shapes of everything a hub may send. The types of messages.ts are the contract; the compiler holds both together. */
 import * as v from 'valibot';
 import * as field from './field-schemas.ts';
-import type { HubPayloads } from './messages.ts';
+import type { HubPayloads } from './envelopes.ts';
 
 const pause = v.pipe(v.number(), v.safeInteger(), v.minValue(0), v.maxValue(24 * 3600 * 1000));
 
