@@ -8,7 +8,7 @@ import type { LinkEvent } from './ports.ts';
 
 const MAX_WAITING = 500;
 const MAX_BATCH = 100;
-const COALESCE_MS = 2_000;
+const COALESCE_MS = 1_000;
 
 type Send = (batch: EventBatch) => void;
 
