@@ -59,6 +59,8 @@ const main = (): void => {
     const rows = results.map(({ log: _, ...row }) => row);
     console.log(JSON.stringify(rows));
   }
+  const asked = results.filter((result) => result.asked.length > 0).length;
+  if (!json && asked > 0) console.log(`${asked} of ${runs} asked a person before they came to rest`);
   console.log(`${runs - failed} passed, ${failed} failed`);
   process.exitCode = failed > 0 ? 1 : 0;
 };

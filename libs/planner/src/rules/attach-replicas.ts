@@ -1,13 +1,15 @@
 /**
  * Every other data pod follows the confirmed primary. A pod that serves nobody (waiting, or linked to nobody) is moved
  * at once; one that serves, one a pass. Never 1 of 04: an empty primary is not let loose on a pod that holds data,
- * unless that data is an earlier state of the primary's own history. A second master is touched only when it is empty
- * and unfollowed.
+ * unless that data is an earlier state of the primary's own history; without persistence a pod of another history is
+ * not let go either, since it holds what no volume holds. A second master is touched only when it is empty and
+ * unfollowed; one that holds data keeps it, but its replicas are taken from it, one a pass: without a linked replica it
+ * takes no writes (min-replicas-to-write), so the two cannot drift further apart.
  */
 import { answers } from '../cluster-view.ts';
 import type { AnsweringPod, ClusterView } from '../cluster-view.ts';
 import { followsAddressOf, isMaster, isUnlinked, judgeSentinels } from '../find-primary.ts';
-import { isPastOf } from '../lineage.ts';
+import { isPastOf, shareHistory } from '../lineage.ts';
 import { replicateFrom } from '../make-action.ts';
 import type { Action } from '#domain';
 import type { Finding, Rule } from '../rule.ts';
@@ -17,7 +19,7 @@ export const attachReplicas: Rule = {
   decide: ({ view, primary, planned }) => {
     if (primary === undefined || !takesReplicas(view, primary)) return undefined;
     const strays = view.dataPods.filter(answers).filter((pod) => isStray(pod, primary));
-    const endangered = strays.filter((pod) => wouldErase(primary, pod));
+    const endangered = strays.filter((pod) => wouldErase(view, primary, pod));
     const actions = chooseMoves(
       strays.filter((pod) => !endangered.includes(pod)),
       primary,
@@ -44,8 +46,19 @@ const isStray = (pod: AnsweringPod, primary: AnsweringPod): boolean =>
   !followsAddressOf(pod, primary) &&
   (!isMaster(pod) || (pod.facts.keys === 0 && pod.facts.connectedReplicas === 0));
 
-const wouldErase = (primary: AnsweringPod, pod: AnsweringPod): boolean =>
-  primary.facts.keys === 0 && pod.facts.keys > 0 && !isPastOf(pod.facts, primary.facts);
+/** Linked to a second master that holds data, and so holds nothing that is not also there. */
+const followsRival = (view: ClusterView, pod: AnsweringPod, primary: AnsweringPod): boolean =>
+  pod.facts.linkUp === true &&
+  view.dataPods.some(
+    (rival) => rival.name !== primary.name && isMaster(rival) && rival.facts.keys > 0 && followsAddressOf(pod, rival),
+  );
+
+const wouldErase = (view: ClusterView, primary: AnsweringPod, pod: AnsweringPod): boolean => {
+  if (pod.facts.keys === 0 || isPastOf(pod.facts, primary.facts)) return false;
+  if (primary.facts.keys === 0) return true;
+  const unrelated = !view.spec.persistenceEnabled && !shareHistory(pod.facts, primary.facts);
+  return unrelated && !followsRival(view, pod, primary);
+};
 
 /** All that serve nobody, and at most one that does, if nothing else disrupts in this pass. */
 const chooseMoves = (
@@ -66,10 +79,10 @@ const explainEndangered = (
 ): readonly Finding[] => {
   if (endangered.length === 0) return [];
   const list = endangered.map((pod) => `${pod.name} (${pod.facts.keys} keys)`).join(', ');
-  const reason = 'EmptyPrimaryOverData';
+  const reason = 'AttachingWouldErase';
   const message =
-    `${primary.name} is primary of ${view.key.name} and empty, while ${list} hold data; attaching them would erase it. ` +
-    'If the data is not wanted, delete the volumes of these pods and the pods; else save it first.';
+    `${primary.name} is primary of ${view.key.name} with ${primary.facts.keys} keys, while ${list} hold data of another ` +
+    'history; attaching them would erase it. Save what is wanted, then delete these pods, and their volumes if they have some.';
   return [
     { type: 'DataAtRisk', status: 'True', reason, message },
     { type: 'ActionRequired', status: 'True', reason, message },

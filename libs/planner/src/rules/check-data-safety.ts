@@ -15,18 +15,24 @@ export const checkDataSafety: Rule = {
     const message = describe(view, masters);
     const reason = 'TwoPrimaries';
     const findings: Finding[] = [{ type: 'DataAtRisk', status: 'True', reason, message }];
-    if (!sentinelsDecide(view)) findings.push({ type: 'ActionRequired', status: 'True', reason, message });
+    if (!sentinelsDecide(view, masters)) findings.push({ type: 'ActionRequired', status: 'True', reason, message });
     return { reason, message, findings };
   },
 };
 
-const sentinelsDecide = (view: ClusterView): boolean =>
-  view.spec.mode === 'Sentinel' && judgeSentinels(view).majorityMonitors;
+/** The Sentinels demote a primary that they did not choose, if they know its address at all. */
+const sentinelsDecide = (view: ClusterView, masters: readonly AnsweringPod[]): boolean => {
+  if (view.spec.mode !== 'Sentinel') return false;
+  const { majorityMonitors, agreedHost, knownHosts } = judgeSentinels(view);
+  return majorityMonitors && masters.every(({ ip = '' }) => ip === agreedHost || knownHosts.has(ip));
+};
 
 const describe = (view: ClusterView, masters: readonly AnsweringPod[]): string => {
   const list = masters.map((pod) => `${pod.name} (${pod.facts.keys} keys)`).join(' and ');
   const kept = findPrimary(view);
-  if (sentinelsDecide(view)) return `${list} are both primaries; the Sentinels demote the one they did not choose.`;
+  if (sentinelsDecide(view, masters)) {
+    return `${list} are both primaries; the Sentinels demote the one they did not choose.`;
+  }
   const loser = masters.find((pod) => pod.name !== kept?.name)?.name ?? '';
   const advice =
     kept === undefined

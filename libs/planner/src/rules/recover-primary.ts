@@ -49,7 +49,8 @@ const sentinelsCanDecide = (view: ClusterView): boolean => {
   if (verdict.failoverInProgress) return true;
   if (!verdict.majorityMonitors || haveGivenUp(view)) return false;
   return view.dataPods.some(
-    (pod) => pod.ip !== undefined && (pod.ip === verdict.agreedHost || verdict.knownHosts.has(pod.ip)),
+    (pod) =>
+      pod.ip !== undefined && (pod.ip === verdict.agreedHost || (verdict.knownHosts.has(pod.ip) && !isMaster(pod))),
   );
 };
 

@@ -9,6 +9,7 @@ import { nameObjects } from '#manifests';
 import { checkLedger, checkRoles, excuseDestroyed } from './check-invariants.ts';
 import { drawResource } from './draw-snapshot.ts';
 import { executeInWorld } from './execute-in-world.ts';
+import { followAdvice } from './follow-advice.ts';
 import { endFaults, injectFault } from './inject-fault.ts';
 import { observeWorld } from './observe-world.ts';
 import { runGuard } from './run-guard.ts';
@@ -28,11 +29,15 @@ export interface SeedResult {
   readonly acknowledged: number;
   readonly excused: number;
   readonly restMs: number;
+  /** What a person was asked before the world could come to rest; he did as he was told. */
+  readonly asked: readonly string[];
 }
 
 const CALM_TICKS = 40;
 const CHAOS_TICKS = 160;
-const REST_TICKS = 400;
+const REST_TICKS = 240;
+const QUIET_TICKS = 12;
+const MAX_ADVICE = 4;
 /** The chance that the agent is killed after any one action. */
 const KILL_CHANCE = 0.15;
 
@@ -85,9 +90,19 @@ export const playSeed = (seed: number, plan: PlanWorld): SeedResult => {
     if (world.violations.length > 0) break;
   }
   endFaults(world);
-  const restMs = world.violations.length > 0 ? 0 : rest(world, plan);
-  const { violations, log, acknowledged, excused } = world;
-  return { seed, violations, log, acknowledged: acknowledged.size, excused: excused.size, restMs };
+  const asked: string[] = [];
+  const startMs = world.nowMs;
+  if (world.violations.length === 0) rest(world, plan, asked);
+  const { violations, log, acknowledged, excused, nowMs } = world;
+  return {
+    seed,
+    violations,
+    log,
+    acknowledged: acknowledged.size,
+    excused: excused.size,
+    restMs: nowMs - startMs,
+    asked,
+  };
 };
 
 /** One second: what Kubernetes and the Sentinels do, then the agent (unless it is away), replication and a client. */
@@ -135,23 +150,20 @@ const keepStatus = (world: World, { status }: Plan): void => {
   world.resource = { ...world.resource, status: { ...states, shards, observedGeneration: generation } };
 };
 
-const rest = (world: World, plan: PlanWorld): number => {
-  const startMs = world.nowMs;
-  let quiet = 0;
-  for (let tick = 0; tick < REST_TICKS && quiet < 12; tick += 1) {
+/** Until nothing is planned any more; when a person is asked he does what the condition says, at most a few times. */
+const rest = (world: World, plan: PlanWorld, asked: string[]): void => {
+  for (let quiet = 0, tick = 0; quiet < QUIET_TICKS; tick += 1) {
     const made = step(world, plan, true);
-    const settled = made !== undefined && made.actions.length === 0 && made.status.phase === 'Ready';
-    quiet = settled ? quiet + 1 : 0;
-    if (world.violations.length > 0) return 0;
+    if (world.violations.length > 0) return;
+    quiet = made?.actions.length === 0 && made.status.phase === 'Ready' ? quiet + 1 : 0;
+    if (tick < REST_TICKS) continue;
+    if (asked.length >= MAX_ADVICE || !followAdvice(world, made, asked)) return explainUnrest(world, made);
+    tick = 0;
   }
-  if (quiet < 12) explainUnrest(world, plan);
-  else checkPrimaryHasAll(world);
-  return world.nowMs - startMs;
+  checkPrimaryHasAll(world);
 };
 
-const explainUnrest = (world: World, plan: PlanWorld): void => {
-  const snapshot = observeWorld(world);
-  const made = snapshot === undefined ? undefined : plan(snapshot, world.nowMs);
+const explainUnrest = (world: World, made: Plan | undefined): void => {
   const ready = made?.status.conditions.find((condition) => condition.type === 'Ready');
   const actions = made?.actions.map((action) => action.kind).join(', ');
   violate(
