@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './embedded-postgres.ts';
 import { POSTGRES_MAJOR } from './postgres-binaries.ts';
+import { choosePostgresFolder } from './postgres-folder.ts';
 import { isAlive } from './postmaster-file.ts';
 
 let folder: string;
@@ -38,6 +39,19 @@ async function query(server: EmbeddedPostgres, sql: string): Promise<unknown[]> 
 }
 
 describe('the embedded PostgreSQL', () => {
+  it.runIf(process.getuid?.() === 0)('runs though a parent keeps its user out, and is tidied up after', async () => {
+    await chmod(folder, 0o700);
+    const hidden = join(folder, 'hub');
+    const server = await startEmbeddedPostgres(hidden, (text) => warnings.push(text));
+    const place = /its data is in (\S+)/.exec(warnings.join())?.[1] ?? '';
+    expect(await query(server, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+    await server.stop();
+    expect(await readFile(join(place, 'origin'), 'utf8')).toBe(hidden);
+    await rm(hidden, { recursive: true });
+    await choosePostgresFolder(join(folder, 'other'), true, () => undefined);
+    await expect(readFile(join(place, 'origin'), 'utf8')).rejects.toThrow('ENOENT');
+  });
+
   it('keeps its data over a stop, listens on no port, and leaves no process', async () => {
     const first = await start();
     expect(await query(first, 'SHOW listen_addresses')).toEqual([{ listen_addresses: '' }]);

@@ -6,16 +6,12 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { chmod, chown, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join } from 'node:path';
 import { tmpdir } from 'node:os';
 import pg from 'pg';
 
-import {
-  findUnsearchableParent,
-  POSTGRES_MAJOR,
-  preparePostgresBinaries,
-  type PostgresBinaries,
-} from './postgres-binaries.ts';
+import { preparePostgresBinaries, type PostgresBinaries } from './postgres-binaries.ts';
+import { choosePostgresFolder } from './postgres-folder.ts';
 import { findPostmaster, waitUntilGone, type Postmaster } from './postmaster-file.ts';
 
 /** `nobody`: PostgreSQL refuses root, and initdb wants a uid that has an entry in the passwd file. */
@@ -79,16 +75,10 @@ async function prepareFolders(
   owner: Owner | undefined,
   warn: (text: string) => void,
 ): Promise<Folders> {
-  let root = join(resolve(dataDir), `postgres-${POSTGRES_MAJOR}`);
-  const hash = createHash('sha256').update(root).digest('hex').slice(0, 12);
-  await mkdir(resolve(dataDir), { recursive: true });
-  const closed = owner && (await findUnsearchableParent(dirname(root)));
-  if (closed) {
-    root = join('/var/lib/atoll', `postgres-${POSTGRES_MAJOR}-${hash}`);
-    warn(`${closed} keeps PostgreSQL's user out: its data is in ${root}`);
-  }
+  const root = await choosePostgresFolder(dataDir, owner !== undefined, warn);
   const inside = join(root, 'run');
   const fits = Buffer.byteLength(join(inside, '.s.PGSQL.5432')) <= MAX_SOCKET_PATH_BYTES;
+  const hash = createHash('sha256').update(root).digest('hex').slice(0, 12);
   const socket = fits ? inside : join(tmpdir(), `atoll-postgres-${hash}`);
   await mkdir(root, { recursive: true, mode: 0o755 });
   await mkdir(socket, { recursive: true, mode: 0o700 });
