@@ -20,7 +20,7 @@ export interface EnsureCrdOptions {
   readonly onState?: (state: CrdState) => void;
   /** Each failed attempt that is going to be repeated. */
   readonly onFailure?: (error: unknown, retryInMs: number) => void;
-  /** Default 500. */
+  /** Longest pause between two looks while waiting; the first is 50. Default 2,000. */
   readonly pollMs?: number;
   readonly random?: () => number;
 }
@@ -37,18 +37,22 @@ type Action = EnsureCrdResult['action'];
 
 /** Rejects with the refusal (forbidden, invalid) or, when `signal` is aborted, with a KubeError of reason ABORTED. */
 export async function ensureCustomResourceDefinition(options: EnsureCrdOptions): Promise<EnsureCrdResult> {
-  const backoff = createBackoff({ first: 200, longest: 10_000 }, options.random ?? Math.random);
+  const random = options.random ?? Math.random;
+  const failing = createBackoff({ first: 200, longest: 10_000 }, random);
+  const waiting = createBackoff({ first: 50, longest: options.pollMs ?? 2_000 }, random);
   let written: Action | undefined;
   for (;;) {
-    let waitMs = options.pollMs ?? 500;
+    let waitMs: number;
     try {
       const step = await takeStep(options, written);
       if ('schemaHash' in step) return step;
+      if (step.written !== written) waiting.reset();
       written = step.written;
-      backoff.reset();
+      failing.reset();
+      waitMs = waiting.next();
     } catch (error) {
       if (isFinal(error)) throw error;
-      waitMs = backoff.next();
+      waitMs = failing.next();
       options.onFailure?.(error, waitMs);
     }
     await pause(waitMs, options.signal);

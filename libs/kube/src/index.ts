@@ -7,7 +7,7 @@
  *   readCrdState(client, resource): Promise<CrdState>
  *   fieldOwners(object.metadata.managedFields, 'spec'): FieldOwner[]   valueAtPath(object, path), withoutPaths(object, paths)
  */
-export { pause } from './backoff.ts';
+export { type Backoff, createBackoff, pause } from './backoff.ts';
 export { createKubeClient } from './create-kube-client.ts';
 export * from './custom-resource-definition.ts';
 export {

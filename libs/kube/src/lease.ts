@@ -2,7 +2,10 @@
 import type { Clock } from '#domain';
 import type { KubeClient } from './kube-client.ts';
 
-/** TAKEN: another holder was seen. EXPIRED: not renewed in time, so another may hold it. RELEASED: given up by us. */
+/**
+ * TAKEN: another holder was seen. EXPIRED: not renewed in time, so another may hold it; followed by TAKEN when one was
+ * seen, or by onAcquired when nobody took it. RELEASED: given up by us.
+ */
 export type LeaseLostReason = 'TAKEN' | 'EXPIRED' | 'RELEASED';
 
 export interface LeaseElectorOptions {

@@ -126,6 +126,19 @@ describe('the election', () => {
     await expect.poll(() => first.told).toEqual(['ACQUIRED', 'EXPIRED', 'ACQUIRED']);
   });
 
+  it('tells after an outage that another one took over meanwhile', async () => {
+    const first = await held(campaign('first'));
+    const second = campaign('second');
+    await expect.poll(() => second.elector.observedHolder).toBe('first');
+    server.inject({ when: fromOf('first'), act: { kind: 'status', code: 500 }, times: Infinity });
+    first.skew(16_000);
+    await expect.poll(() => first.told).toEqual(['ACQUIRED', 'EXPIRED']);
+    second.skew(16_000);
+    await held(second);
+    server.clearFaults();
+    await expect.poll(() => first.told).toEqual(['ACQUIRED', 'EXPIRED', 'TAKEN']);
+  });
+
   it('makes a lease anew that somebody deleted, and lets only one of two win a race', async () => {
     const first = await held(campaign('first'));
     await clients[0]?.delete(RESOURCE.lease, at);

@@ -31,6 +31,8 @@ interface Election {
   sighting: LeaseSighting | undefined;
   /** Monotonic ms before the last successful renewal was sent; undefined: not holder. */
   heldSinceMs: number | undefined;
+  /** We were the last holder that we know of: expired, and nobody else seen since. */
+  expired: boolean;
 }
 
 export function startLeaseElector(options: LeaseElectorOptions): LeaseElector {
@@ -42,6 +44,7 @@ export function startLeaseElector(options: LeaseElectorOptions): LeaseElector {
     lease: undefined,
     sighting: undefined,
     heldSinceMs: undefined,
+    expired: false,
   };
   const age = (): number | undefined =>
     election.heldSinceMs === undefined ? undefined : options.clock.monotonicMs() - election.heldSinceMs;
@@ -93,8 +96,9 @@ function dropWhenExpired(election: Election): void {
 }
 
 function lose(election: Election, reason: LeaseLostReason): void {
-  if (election.heldSinceMs === undefined) return;
+  if (election.heldSinceMs === undefined && !election.expired) return;
   election.heldSinceMs = undefined;
+  election.expired = reason === 'EXPIRED';
   election.options.onLost?.(reason);
 }
 
@@ -140,13 +144,14 @@ async function write(election: Election, lease: LeaseObject | undefined): Promis
   election.sighting = sightLease(spec, election.sighting, clock.monotonicMs());
   const isNew = election.heldSinceMs === undefined;
   election.heldSinceMs = sentAtMs;
+  election.expired = false;
   if (isNew) election.options.onAcquired?.();
 }
 
 /** Best effort: without it a successor waits for the whole duration. */
 async function release(election: Election): Promise<void> {
   const { lease, options } = election;
-  const wasHolder = election.heldSinceMs !== undefined;
+  const wasHolder = election.heldSinceMs !== undefined || election.expired;
   lose(election, 'RELEASED');
   if (!wasHolder || lease === undefined) return;
   const { apiVersion, kind } = RESOURCE.lease;

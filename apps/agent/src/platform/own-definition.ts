@@ -5,6 +5,7 @@
  */
 import { FIELD_MANAGER, type KubeObject } from '#domain';
 import {
+  createBackoff,
   type CrdState,
   crdSchemaHash,
   ensureCustomResourceDefinition,
@@ -42,8 +43,8 @@ export interface OwnDefinition {
 }
 
 const DEFAULT_INTERVAL_MS = 30_000;
-/** While the kind is not served, everything waits for it. */
-const IMPATIENT_INTERVAL_MS = 1_000;
+/** While the kind is not served, everything waits for it: above all at start, until this process holds the Lease. */
+const IMPATIENT_MS = { first: 50, longest: 2_000 };
 
 export function keepOwnDefinition(options: OwnDefinitionOptions): OwnDefinition {
   const served = Promise.withResolvers<void>();
@@ -54,7 +55,7 @@ export function keepOwnDefinition(options: OwnDefinitionOptions): OwnDefinition 
     state = next;
     if (isServed(next)) served.resolve();
   };
-  const done = run(options, see, () => state).finally(() => served.reject(new Error('stopped')));
+  const done = run(options, see, () => isServed(state)).finally(() => served.reject(new Error('stopped')));
   return {
     get state() {
       return state;
@@ -74,9 +75,10 @@ const isServed = (state: CrdState | undefined): boolean =>
 async function run(
   options: OwnDefinitionOptions,
   see: (state: CrdState) => void,
-  current: () => CrdState | undefined,
+  isServedNow: () => boolean,
 ): Promise<void> {
   const { client, signal, log } = options;
+  const impatient = createBackoff(IMPATIENT_MS, Math.random);
   const stopped = (): boolean => signal.aborted;
   while (!stopped()) {
     try {
@@ -85,8 +87,8 @@ async function run(
     } catch (error) {
       if (!stopped()) log('warn', 'definition of RedisCluster not brought', { error });
     }
-    const patientMs = options.checkIntervalMs ?? DEFAULT_INTERVAL_MS;
-    await pause(isServed(current()) ? patientMs : Math.min(patientMs, IMPATIENT_INTERVAL_MS), signal);
+    if (isServedNow()) impatient.reset();
+    await pause(isServedNow() ? (options.checkIntervalMs ?? DEFAULT_INTERVAL_MS) : impatient.next(), signal);
   }
 }
 
