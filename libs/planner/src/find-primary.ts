@@ -14,11 +14,13 @@ export interface SentinelVerdict {
   /** Some Sentinel runs a failover. */
   readonly failoverInProgress: boolean;
   /**
-   * A failover whose outcome is open. The Sentinel that runs one goes on naming the old address until every replica is
+   * A failover whose outcome is open. The Sentinel that leads one goes on naming the old address until every replica is
    * moved, and a replica that is gone for good (a pod replaced under a new address) holds that up for the whole
-   * failover-timeout: seen 60 s. Once the majority names another address than that one, the choice is made.
+   * failover-timeout: seen 60 s. Once its choice says it is master, or the majority names another address, it is made.
    */
   readonly choiceOpen: boolean;
+  /** More than half of all Sentinels answer. */
+  readonly majorityAnswers: boolean;
   /** More than half of all Sentinels answer and monitor something: they can fail over by themselves. */
   readonly majorityMonitors: boolean;
   /** Replicas that the answering Sentinels know. */
@@ -30,13 +32,19 @@ export const judgeSentinels = ({ spec, sentinelPods }: ClusterView): SentinelVer
   const views = sentinelPods.map((pod) => pod.facts).filter((facts) => facts.reachable);
   const monitoring = views.filter((facts) => facts.monitors);
   const votes = new Map<string, number>();
-  for (const { primaryHost = '' } of monitoring) votes.set(primaryHost, (votes.get(primaryHost) ?? 0) + 1);
+  for (const facts of monitoring) {
+    const host = facts.promotedHost ?? facts.primaryHost ?? '';
+    votes.set(host, (votes.get(host) ?? 0) + 1);
+  }
   const agreed = [...votes].find(([host, count]) => host !== '' && count * 2 > all);
   const failovers = views.filter((facts) => facts.failoverInProgress);
   return {
     agreedHost: agreed?.[0],
     failoverInProgress: failovers.length > 0,
-    choiceOpen: failovers.some((facts) => agreed === undefined || facts.primaryHost === agreed[0]),
+    choiceOpen: failovers.some(
+      (facts) => facts.promotedHost === undefined && (agreed === undefined || facts.primaryHost === agreed[0]),
+    ),
+    majorityAnswers: views.length * 2 > all,
     majorityMonitors: monitoring.length * 2 > all,
     knownHosts: new Set(monitoring.flatMap((facts) => facts.replicaHosts ?? [])),
   };

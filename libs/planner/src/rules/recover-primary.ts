@@ -32,6 +32,9 @@ const explainHandsOff = (view: ClusterView): RuleOutcome | undefined => {
   }
   const masters = view.dataPods.filter(isMaster).map((pod) => pod.name);
   if (masters.length > 0) {
+    if (view.spec.mode === 'Sentinel' && !judgeSentinels(view).majorityAnswers) {
+      return waitFor('SentinelsNotReachable', 'Waiting for a majority of the Sentinels to say who is primary.');
+    }
     const message =
       `${masters.join(', ')} run as primary, but the recorded one is ${view.record?.primaryPod ?? 'nobody'}. ` +
       'Clients are not moved. Make the recorded pod a replica of the right one, or delete the wrong pod.';
