@@ -1,7 +1,7 @@
 /** What Prometheus is told of the agent's work. Names are a promise to users: they are in dashboards. */
 import type { Lead } from './lead.ts';
 import type { PassOutcome } from './loop/index.ts';
-import type { Metrics } from './platform/metrics.ts';
+import type { Metrics } from './platform/index.ts';
 
 const PASS_SECONDS = [0.005, 0.02, 0.05, 0.1, 0.5, 2, 10];
 

@@ -8,8 +8,7 @@ import type { LinkParts, LinkSettings } from './link/index.ts';
 import type { PassOutcome } from './loop/index.ts';
 import { STALE_AFTER_MS } from './observe/index.ts';
 import { Operator } from './operator.ts';
-import type { Log } from './platform/logger.ts';
-import type { OwnDefinition } from './platform/own-definition.ts';
+import type { Log, OwnDefinition } from './platform/index.ts';
 
 export interface LeadSettings {
   readonly client: KubeClient;

@@ -6,7 +6,7 @@
 import type { Clock } from '#domain';
 import { startLeaseElector } from '#kube';
 import type { KubeClient, LeaseElector, LeaseLostReason } from '#kube';
-import type { Log } from './platform/logger.ts';
+import type { Log } from './platform/index.ts';
 import { warnSparingly } from './warn-sparingly.ts';
 
 export interface LeadershipSettings {

@@ -16,7 +16,7 @@ import { LinkPool, MemberCache, Observer, STALE_AFTER_MS, SecretReader } from '.
 import type { ResourceChange } from './observe/index.ts';
 import { warnSparingly } from './warn-sparingly.ts';
 import { dataSetAccess } from './read-data-set.ts';
-import type { Log } from './platform/logger.ts';
+import type { Log } from './platform/index.ts';
 import { EventRecorder, ReportFeed, Reporter, StatusWriter } from './report/index.ts';
 
 export interface OperatorSettings {

@@ -14,14 +14,14 @@ import { Lead } from './lead.ts';
 import { Leadership } from './leadership.ts';
 import type { LinkSettings } from './link/index.ts';
 import { STALE_AFTER_MS } from './observe/index.ts';
-import type { AgentConfig } from './platform/agent-config.ts';
-import { startHealthServer } from './platform/health-server.ts';
-import type { HealthServer } from './platform/health-server.ts';
-import type { Log } from './platform/logger.ts';
-import { createMetrics } from './platform/metrics.ts';
-import { keepOwnDefinition } from './platform/own-definition.ts';
-import { addProcessMetrics } from './platform/process-metrics.ts';
-import { systemClock } from './platform/system-clock.ts';
+import {
+  addProcessMetrics,
+  createMetrics,
+  keepOwnDefinition,
+  startHealthServer,
+  systemClock,
+} from './platform/index.ts';
+import type { AgentConfig, HealthServer, Log } from './platform/index.ts';
 
 export interface RunningAgent {
   /** Ends the work, releases the Lease, closes what is open. */

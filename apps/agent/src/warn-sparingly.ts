@@ -3,7 +3,7 @@
  * name one is a warning, then one a minute, and the rest are for whoever reads at level debug.
  */
 import type { Clock } from '#domain';
-import type { Log } from './platform/logger.ts';
+import type { Log } from './platform/index.ts';
 
 const AGAIN_AFTER_MS = 60_000;
 
