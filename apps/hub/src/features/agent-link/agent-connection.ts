@@ -28,6 +28,8 @@ import { chooseResumeMode } from './resume-mode.rules.ts';
 const HANDSHAKE_TIMEOUT_MS = 30_000;
 /** An agent may wait here for its approval; then it is told in the moment it is given. */
 const APPROVAL_TIMEOUT_MS = 10 * 60_000;
+/** Frames that may wait for the database. */
+const MAX_WAITING_FRAMES = 32;
 /** Four heartbeats missed: the socket is dead, whatever TCP says. */
 const SILENCE_TIMEOUT_MS = 4 * HEARTBEAT_INTERVAL_MS + 5_000;
 
@@ -46,6 +48,7 @@ export class AgentConnection {
   readonly #parts: ConnectionParts;
   readonly #challenge = createChallenge();
   #chain: Promise<void> = Promise.resolve();
+  #waiting = 0;
   #session: AgentSession | undefined;
   #timer: NodeJS.Timeout | undefined;
   #log: Logger;
@@ -67,7 +70,15 @@ export class AgentConnection {
   }
 
   receive(data: FrameData): void {
-    this.#chain = this.#chain.then(() => this.#work(data)).catch((error: unknown) => this.#fail(error));
+    this.#waiting += 1;
+    if (this.#waiting === MAX_WAITING_FRAMES) this.#parts.peer.pause();
+    this.#chain = this.#chain
+      .then(() => this.#work(data))
+      .catch((error: unknown) => this.#fail(error))
+      .then(() => {
+        this.#waiting -= 1;
+        if (this.#waiting === MAX_WAITING_FRAMES / 2) this.#parts.peer.resume();
+      });
   }
 
   async close(): Promise<void> {

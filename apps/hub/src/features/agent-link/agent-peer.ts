@@ -36,7 +36,18 @@ export class AgentPeer {
     return new Promise((done) => this.#socket.send(frame, () => done(used)));
   }
 
+  /** Reads no more until resumed: what is not read waits at the sender, not in this process. */
+  pause(): void {
+    if (this.isOpen) this.#socket.pause();
+  }
+
+  resume(): void {
+    this.#socket.resume();
+  }
+
   close(code: number, reason: string): void {
+    // Paused, it would not even read the answer to the close frame.
+    this.#socket.resume();
     this.#socket.close(code, reason);
     // A peer that does not answer the close frame must not hold its session.
     setTimeout(() => this.#socket.terminate(), 2_000).unref();

@@ -21,6 +21,7 @@ export class LiveSessions implements OnApplicationBootstrap, OnModuleDestroy {
   readonly #stops: (() => void)[] = [];
   #polling: Promise<void> = Promise.resolve();
   #stopped = false;
+  #failing = false;
 
   constructor(
     @Inject(RUNTIME) private readonly runtime: HubRuntime,
@@ -89,7 +90,10 @@ export class LiveSessions implements OnApplicationBootstrap, OnModuleDestroy {
     if (this.#stopped) return;
     const timer = setTimeout(() => {
       this.#polling = this.#poll()
-        .catch((error: unknown) => this.#warn(error))
+        .then(
+          () => (this.#failing = false),
+          (error: unknown) => this.#warn(error),
+        )
         .then(() => this.#pollLater());
     }, POLL_MS);
     timer.unref();
@@ -103,7 +107,11 @@ export class LiveSessions implements OnApplicationBootstrap, OnModuleDestroy {
     }
   }
 
+  /** Said once, until it works again. */
   #warn(error: unknown): void {
-    if (!this.#stopped) this.#log.warn({ err: error }, 'looking after sessions failed; it is tried again');
+    if (!this.#stopped && !this.#failing) {
+      this.#log.warn({ err: error }, 'looking after sessions fails; it is tried again');
+    }
+    this.#failing = true;
   }
 }

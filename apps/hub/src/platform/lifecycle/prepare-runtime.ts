@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import type { DataSource } from 'typeorm';
 
 import type { HubConfig } from '../config/hub-config.ts';
+import { WORKER_LOCK } from '../database/claimed-worker.ts';
 import { startEmbeddedPostgres } from '../database/embedded-postgres.ts';
 import { ensureHubIdentity, type HubIdentity } from '../database/hub-identity.ts';
 import { LineageGuard } from '../database/lineage-guard.ts';
@@ -14,12 +15,10 @@ import { SignalConnection } from '../database/signal-connection.ts';
 import { signalsOf } from '../database/signals.ts';
 import { Metrics } from '../telemetry/metrics.ts';
 import { loadGivenTls, loadOwnTls, type TlsMaterial } from '../tls/tls-material.ts';
+import { lockDataFolder } from './data-folder-lock.ts';
 import { type HubRuntime, Readiness } from './hub-runtime.ts';
 import { systemClock, systemIds } from './time-and-ids.ts';
 import { readHubVersion } from './hub-version.ts';
-
-/** Makers of partitions at start must not meet each other or the housekeeping of a running replica. */
-const PARTITION_LOCK = 7_162_002;
 
 type CleanUps = (() => Promise<unknown>)[];
 
@@ -60,6 +59,7 @@ export async function prepareRuntime(
 
 async function startOwnDatabase(config: HubConfig, log: Logger, cleanUps: CleanUps): Promise<string> {
   await mkdir(config.dataDir, { recursive: true });
+  cleanUps.push(await lockDataFolder(config.dataDir));
   const server = await startEmbeddedPostgres(config.dataDir, (text) => log.warn(text));
   cleanUps.push(() => server.stop());
   log.warn(
@@ -71,7 +71,8 @@ async function startOwnDatabase(config: HubConfig, log: Logger, cleanUps: CleanU
 
 const prepareDatabase = (dataSource: DataSource): ReturnType<typeof ensureHubIdentity> =>
   dataSource.transaction(async (tx) => {
-    await tx.query('SELECT pg_advisory_xact_lock($1)', [PARTITION_LOCK]);
+    // Makers of one partition would fail each other.
+    await tx.query('SELECT pg_advisory_xact_lock($1)', [WORKER_LOCK.housekeeping]);
     await maintainPartitions(tx, systemClock.nowMs());
     return ensureHubIdentity(tx, systemIds.newId(), systemClock.nowMs());
   });
