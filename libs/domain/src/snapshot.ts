@@ -64,6 +64,11 @@ export type SentinelFacts =
       readonly knownReplicas: number;
       /** Addresses of the replicas it knows, stale ones too: those it could promote by itself. */
       readonly replicaHosts?: readonly string[];
+      /**
+       * During a failover that this Sentinel leads: the replica it chose, once that one says it is a master. Until every
+       * replica is moved it goes on naming the old address as primaryHost.
+       */
+      readonly promotedHost?: string;
       readonly otherSentinels: number;
       readonly configEpoch: number;
       readonly failoverInProgress: boolean;

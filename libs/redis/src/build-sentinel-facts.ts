@@ -19,6 +19,8 @@ export const buildSentinelFacts = (replies: SentinelReplies): ReachableSentinel 
   const myId = typeof replies.myId === 'string' ? replies.myId : '';
   if (replies.master === undefined) return notMonitoring(myId);
   const master = parseSentinelMaster(replies.master);
+  const replicas = parseSentinelPeers(replies.replicas);
+  const promoted = replicas.find(({ flags, roleReported }) => flags.includes('promoted') && roleReported === 'master');
   const settings: Record<string, string> = {};
   for (const name of SETTINGS) {
     const value = master.fields[name];
@@ -32,7 +34,8 @@ export const buildSentinelFacts = (replies: SentinelReplies): ReachableSentinel 
     primaryPort: master.port,
     flags: master.flags.join(','),
     knownReplicas: master.knownReplicas,
-    replicaHosts: parseSentinelPeers(replies.replicas).map((replica) => replica.host),
+    replicaHosts: replicas.map((replica) => replica.host),
+    ...(promoted === undefined ? {} : { promotedHost: promoted.host }),
     otherSentinels: master.otherSentinels,
     configEpoch: master.configEpoch,
     failoverInProgress: master.flags.includes('failover_in_progress'),

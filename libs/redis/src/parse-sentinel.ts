@@ -18,6 +18,8 @@ export interface SentinelPeer {
   readonly port: number;
   readonly flags: readonly string[];
   readonly runId: string;
+  /** Of replicas: what the node itself said last, `master` or `slave`; empty for Sentinels. */
+  readonly roleReported: string;
 }
 
 /** SENTINEL MASTER name. */
@@ -42,6 +44,7 @@ export const parseSentinelPeers = (reply: unknown): readonly SentinelPeer[] =>
     port: wholeNumber(fields['port']),
     flags: splitFlags(fields['flags']),
     runId: fields['runid'] ?? '',
+    roleReported: fields['role-reported'] ?? '',
   }));
 
 /** SENTINEL CKQUORUM name: `OK 3 usable Sentinels…`, or an error reply, which is no quorum. */

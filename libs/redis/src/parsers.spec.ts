@@ -149,6 +149,23 @@ describe('facts of real answers', () => {
     });
   });
 
+  it('a Sentinel that leads a failover tells its choice once that one says it is a master', () => {
+    const master = ['name', 'm', 'ip', '10.0.0.1', 'port', '6379', 'flags', 'master,s_down,failover_in_progress'];
+    const factsWith = (flags: string, role: string) =>
+      buildSentinelFacts({
+        myId: 'ff',
+        master,
+        replicas: [
+          ['ip', '10.0.0.2', 'flags', 'slave,reconf_sent', 'role-reported', 'slave'],
+          ['ip', '10.0.0.3', 'flags', flags, 'role-reported', role],
+        ],
+        checkQuorum: 'OK',
+      });
+    expect(factsWith('slave,promoted', 'master').promotedHost).toBe('10.0.0.3');
+    expect(factsWith('slave,promoted', 'slave')).not.toHaveProperty('promotedHost');
+    expect(factsWith('slave', 'master')).not.toHaveProperty('promotedHost');
+  });
+
   it('ROLE of each kind of node', () => {
     expect(parseRole(['master', 10, [['10.0.0.2', '6379', '9']]])).toEqual({
       role: 'master',
