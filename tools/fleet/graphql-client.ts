@@ -52,7 +52,8 @@ export class GraphqlClient {
     const text = await this.requestText(query, variables);
     const answer = JSON.parse(text) as GraphqlAnswer<T>;
     if (answer.errors && answer.errors.length > 0) throw new GraphqlError(answer.errors);
-    if (answer.data === undefined || answer.data === null) throw new Error(`the answer has no data: ${text.slice(0, 500)}`);
+    if (answer.data === undefined || answer.data === null)
+      throw new Error(`the answer has no data: ${text.slice(0, 500)}`);
     return answer.data;
   }
 

@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { createWriteStream, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, createWriteStream, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GraphqlClient } from './graphql-client.ts';
@@ -56,19 +56,22 @@ async function waitReady(readyFile: string, child: ChildProcess, logFile: string
   throw new Error(`the hub was not ready after ${START_DEADLINE_MS / 1000} s:\n${tail(logFile)}`);
 }
 
-const dialled = new Set<ChildProcess>();
-process.on('exit', () => {
-  for (const child of dialled) child.kill('SIGKILL');
-});
+/**
+ * The hub gets SIGTERM when this process ends, however it ends, and then stops its PostgreSQL: nothing is left behind by
+ * a killed demo or test run.
+ */
+const UNTIL_WE_DIE = ['setpriv', '--pdeathsig', 'TERM', '--'] as const;
 
 /** Starts the built hub as its own process and waits until it serves. Throws with the tail of its log when it does not. */
 export async function startHub(options: HubOptions): Promise<HubProcess> {
-  mkdirSync(options.dataDir, { recursive: true, mode: 0o755 });
+  mkdirSync(options.dataDir, { recursive: true });
+  chmodSync(options.dataDir, 0o755); // PostgreSQL runs as another user and has to pass through
   const logFile = join(options.dataDir, `hub-${options.replicaName ?? 'a'}.log`);
   const readyFile = join(options.dataDir, 'ready.json');
   rmSync(readyFile, { force: true });
   const startedAt = performance.now();
-  const child = spawn(process.execPath, ['-C', 'atoll-dist', 'dist/apps/hub/src/main.js'], {
+  const [command, ...prefix] = UNTIL_WE_DIE;
+  const child = spawn(command, [...prefix, process.execPath, '-C', 'atoll-dist', 'dist/apps/hub/src/main.js'], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
       PATH: process.env['PATH'],
@@ -82,7 +85,6 @@ export async function startHub(options: HubOptions): Promise<HubProcess> {
       ...options.env,
     },
   });
-  dialled.add(child);
   const log = createWriteStream(logFile, { flags: 'a' });
   child.stdout.pipe(log, { end: false });
   child.stderr.pipe(log, { end: false });
@@ -90,7 +92,6 @@ export async function startHub(options: HubOptions): Promise<HubProcess> {
   const token = readFileSync(ready.adminTokenFile, 'utf8').trim();
   const api = new GraphqlClient({ url: `${ready.apiUrl}/graphql`, caFile: ready.caFile, token });
   const stop = async (signal: NodeJS.Signals = 'SIGTERM'): Promise<void> => {
-    dialled.delete(child);
     await api.close();
     if (child.exitCode !== null || child.signalCode !== null) return;
     const ended = new Promise((resolve) => child.once('exit', resolve));

@@ -24,6 +24,7 @@ export interface AgentRow {
   readonly session_state: 'CONNECTED' | 'DISCONNECTED' | null;
   readonly inventory: Inventory | null;
   readonly session_no: number | null;
+  readonly replica: string | null;
   readonly revision: number | null;
   readonly acked_revision: number | null;
   readonly seen_at: Date | null;

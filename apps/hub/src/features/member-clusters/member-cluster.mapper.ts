@@ -25,6 +25,7 @@ export const toAgent = (row: AgentRow, nowMs: number): Agent => ({
   appliedRevision: row.acked_revision ?? 0,
   desiredRevision: row.revision ?? 0,
   sessionNo: row.session_no ?? 0,
+  replica: row.session_state === 'CONNECTED' ? row.replica : null,
   freshness: row.verdict ?? 'UNKNOWN',
   seenAt: row.seen_at,
   ageSeconds: row.seen_at === null ? null : secondsBetween(row.seen_at, nowMs),

@@ -51,6 +51,9 @@ export class Agent implements Node {
   @Field(() => Int, { description: 'Rises with each accepted session.' })
   sessionNo!: number;
 
+  @Field(() => String, { nullable: true, description: 'The hub replica that holds the session, while there is one.' })
+  replica!: string | null;
+
   @Field(() => Freshnesses)
   freshness!: Freshness;
 
