@@ -1,3 +1,3 @@
 /** Public face of the link: what other features may use. */
-export { changeDesired, type DesiredOp } from './change-desired.ts';
+export { changeDesired } from './change-desired.ts';
 export { AgentListener } from './agent-listener.ts';

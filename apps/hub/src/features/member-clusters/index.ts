@@ -1,12 +1,4 @@
-/** Public face of member clusters: enrolment, approval and revocation as services; the resolvers are in this folder. */
-export type {
-  Actor,
-  ApprovedAgent,
-  ApproveAgentInput,
-  EnrolledMemberCluster,
-  EnrolMemberClusterInput,
-  RevokeAgentInput,
-} from './member-clusters.types.ts';
+/** Public face of member clusters: enrolment, approval and revocation, and what others read of them. */
 export { Freshnesses } from './member-cluster.enums.ts';
 export { MemberCluster } from './member-cluster.model.ts';
 export { MemberClustersApiModule } from './member-clusters-api.module.ts';
