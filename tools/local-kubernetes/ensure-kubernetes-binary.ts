@@ -28,12 +28,13 @@ const LINKER_FLAGS = ['-s', '-w', ...VERSION_VARIABLES.map((variable) => `-X ${v
 /** Builds the Kubernetes binary once per machine and state of its sources: about five minutes on two cores. */
 export async function ensureKubernetesBinary(log: Log = () => {}): Promise<KubernetesBinary> {
   const folder = join(cacheFolder(), 'kubernetes', await sourcesKey());
-  await makeOnce(folder, async (making) => {
-    await mkdir(making, { recursive: true });
-    await build(making, log);
-    await symlink('kubernetes', join(making, 'kubectl'));
-    await buildPauseImage(making);
-  });
+  const progress: BuildProgress = { fetched: 0, compiled: 0 };
+  await reportProgress(
+    log,
+    'building Kubernetes 1.34 (once per machine, about five minutes on two cores)',
+    () => makeOnce(folder, (making) => buildAll(making, progress, log)),
+    () => describeProgress(progress),
+  );
   return {
     path: join(folder, 'kubernetes'),
     kubectlPath: join(folder, 'kubectl'),
@@ -47,13 +48,22 @@ async function sourcesKey(): Promise<string> {
   return contentKey([LINKER_FLAGS, PAUSE_REFERENCE, process.arch, ...names, ...texts]);
 }
 
-async function build(folder: string, log: Log): Promise<void> {
+interface BuildProgress {
+  fetched: number;
+  compiled: number;
+}
+
+function describeProgress({ fetched, compiled }: BuildProgress): string {
+  if (fetched + compiled === 0) return ''; // perhaps another run builds it, and this one waits
+  return `${fetched} modules fetched, ${compiled} packages compiled`;
+}
+
+async function buildAll(folder: string, progress: BuildProgress, log: Log): Promise<void> {
+  await mkdir(folder, { recursive: true });
   const go = await ensureGo(log);
-  let compiled = 0;
-  let downloaded = 0;
   const count = (line: string) => {
-    if (line.startsWith('go: downloading')) downloaded += 1;
-    else if (!line.startsWith('#')) compiled += 1;
+    if (line.startsWith('go: downloading')) progress.fetched += 1;
+    else if (!line.startsWith('#')) progress.compiled += 1;
   };
   const compile = (source: string, output: string) =>
     runCommand([go.path, 'build', '-v', '-trimpath', '-ldflags', LINKER_FLAGS, '-o', join(folder, output), source], {
@@ -62,15 +72,10 @@ async function build(folder: string, log: Log): Promise<void> {
       timeoutMs: BUILD_TIMEOUT_MS,
       onStderrLine: count,
     });
-  await reportProgress(
-    log,
-    'building Kubernetes 1.34 (once per machine, about five minutes on two cores)',
-    async () => {
-      await compile('./pause', 'pause');
-      await compile('.', 'kubernetes');
-    },
-    () => `${downloaded} modules fetched, ${compiled} packages compiled`,
-  );
+  await compile('./pause', 'pause');
+  await compile('.', 'kubernetes');
+  await symlink('kubernetes', join(folder, 'kubectl'));
+  await buildPauseImage(folder);
 }
 
 async function buildPauseImage(folder: string): Promise<void> {

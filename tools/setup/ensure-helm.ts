@@ -16,8 +16,8 @@ export async function ensureHelm(log: Log = () => {}): Promise<string> {
     return own;
   }
   await ensureDebianPackages({ unzip: 'unzip' }, log);
-  return makeOnce(join(cacheFolder(), 'helm-4.1.4'), (making) =>
-    reportProgress(log, 'fetching Helm', async () => {
+  return reportProgress(log, 'fetching Helm', () =>
+    makeOnce(join(cacheFolder(), 'helm-4.1.4'), async (making) => {
       const folder = `${making}.folder`;
       await rm(folder, { recursive: true, force: true });
       await mkdir(folder, { recursive: true });
