@@ -50,6 +50,19 @@ export const judgeSentinels = ({ spec, sentinelPods }: ClusterView): SentinelVer
   };
 };
 
+/**
+ * No Sentinel majority can be at odds with this primary: one answers, has made its choice, and names it or nobody. When it
+ * is out of sight it may have chosen another; a replica given to the old one then lifts its fence, and what it goes on
+ * to acknowledge is lost when the two meet.
+ */
+export const sentinelsAllow = (view: ClusterView, primary: DataPod): boolean => {
+  if (view.spec.mode !== 'Sentinel') return true;
+  const verdict = judgeSentinels(view);
+  if (!verdict.majorityAnswers || verdict.choiceOpen) return false;
+  const named = view.dataPods.find((pod) => pod.ip !== undefined && pod.ip === verdict.agreedHost);
+  return named === undefined || named.name === primary.name;
+};
+
 export const isMaster = (pod: DataPod): pod is AnsweringPod => answers(pod) && pod.facts.role === 'master';
 
 export const followsAddressOf = (follower: DataPod, leader: DataPod): boolean =>

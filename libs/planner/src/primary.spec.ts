@@ -147,6 +147,12 @@ describe('replicas', () => {
     expect(made.actions).toMatchObject([{ kind: 'ReplicateFrom', pod: P1 }]);
   });
 
+  it('none is given to a primary while no Sentinel majority is in sight: it may have chosen another', () => {
+    const facts = [masterFacts(P0), waitingFacts(P1), waitingFacts(P2)];
+    const made = plan(withFacts(drawSettled(), { redis: facts, sentinels: [silentFacts(), silentFacts()] }));
+    expect(kinds(made)).toEqual([]);
+  });
+
   it('an empty second master is made a replica', () => {
     const extra = masterFacts(P2, { keys: 0, connectedReplicas: 0, replicationId: OTHER_HISTORY });
     const made = plan(withFacts(drawSettled(), { redis: [masterFacts(P0), replicaFacts(P1, podIp(0)), extra] }));

@@ -8,7 +8,7 @@
  */
 import { answers } from '../cluster-view.ts';
 import type { AnsweringPod, ClusterView } from '../cluster-view.ts';
-import { followsAddressOf, isMaster, isUnlinked, judgeSentinels } from '../find-primary.ts';
+import { followsAddressOf, isMaster, isUnlinked, sentinelsAllow } from '../find-primary.ts';
 import { isPastOf, shareHistory } from '../lineage.ts';
 import { replicateFrom } from '../make-action.ts';
 import type { Action } from '#domain';
@@ -33,10 +33,7 @@ export const attachReplicas: Rule = {
 };
 
 const takesReplicas = (view: ClusterView, primary: AnsweringPod): boolean =>
-  primary.ip !== undefined &&
-  !primary.facts.loading &&
-  !primary.terminating &&
-  !(view.spec.mode === 'Sentinel' && judgeSentinels(view).choiceOpen);
+  primary.ip !== undefined && !primary.facts.loading && !primary.terminating && sentinelsAllow(view, primary);
 
 const isStray = (pod: AnsweringPod, primary: AnsweringPod): boolean =>
   pod.name !== primary.name &&

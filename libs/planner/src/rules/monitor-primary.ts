@@ -6,7 +6,7 @@
 import { REDIS_PORT } from '#domain';
 import type { Action } from '#domain';
 import type { AnsweringPod, ClusterView, ReachableSentinel, SentinelPod } from '../cluster-view.ts';
-import { judgeSentinels } from '../find-primary.ts';
+import { judgeSentinels, sentinelsAllow } from '../find-primary.ts';
 import type { Rule } from '../rule.ts';
 
 type AnsweringSentinel = SentinelPod & { readonly facts: ReachableSentinel };
@@ -15,7 +15,7 @@ export const monitorPrimary: Rule = {
   name: 'monitor-primary',
   decide: ({ view, primary, planned }) => {
     if (view.spec.mode !== 'Sentinel' || primary?.ip === undefined || primary.terminating) return undefined;
-    if (judgeSentinels(view).failoverInProgress) return undefined;
+    if (judgeSentinels(view).failoverInProgress || !sentinelsAllow(view, primary)) return undefined;
     const sentinels = view.sentinelPods.filter(answersAsSentinel).filter((pod) => !pod.terminating);
     const silent = sentinels.filter((pod) => !pod.facts.monitors);
     const wrong = sentinels.filter((pod) => pod.facts.monitors && !monitors(pod, primary));
