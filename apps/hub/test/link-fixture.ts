@@ -2,6 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { EMPTY_DIGEST, freezeSpec, type HubPayloads } from '#protocol';
 
+import type { EntityManager } from 'typeorm';
+
 import { changeDesired } from '../src/features/agent-link/index.ts';
 import { MemberClustersService } from '../src/features/member-clusters/member-clusters.service.ts';
 import { systemIds } from '../src/platform/lifecycle/time-and-ids.ts';
@@ -88,6 +90,10 @@ export interface Wanted {
   readonly specHash: string;
 }
 
+/** Mutations lock the spec head before the object, as the booking of an ack does. */
+const lockHead = (tx: EntityManager, agentId: string): Promise<unknown> =>
+  tx.query('SELECT 1 FROM agent_spec_head WHERE agent_id = $1 FOR UPDATE', [agentId]);
+
 /** What a create mutation writes. */
 export async function want(
   hub: TestHub,
@@ -98,6 +104,7 @@ export async function want(
   const hubUid = systemIds.newId();
   const { text, hash } = freezeSpec(spec);
   await hub.runtime.dataSource.transaction(async (tx) => {
+    await lockHead(tx, enrolled.agentId);
     await tx.query(
       `INSERT INTO resource (hub_uid, project_id, member_cluster_id, agent_id, api_version, kind, namespace, name,
          hub_generation, spec, spec_hash, created_at, updated_at)
@@ -113,6 +120,7 @@ export async function want(
 export async function revise(hub: TestHub, enrolled: Enrolled, wanted: Wanted, spec: object): Promise<Wanted> {
   const { text, hash } = freezeSpec(spec);
   return hub.runtime.dataSource.transaction(async (tx) => {
+    await lockHead(tx, enrolled.agentId);
     await tx.query(
       'UPDATE resource SET hub_generation = hub_generation + 1, spec = $2, spec_hash = $3 WHERE hub_uid = $1',
       [wanted.hubUid, text, hash],
@@ -130,6 +138,7 @@ export async function unwant(
   deletion: 'DELETE' | 'ORPHAN' = 'DELETE',
 ): Promise<void> {
   await hub.runtime.dataSource.transaction(async (tx) => {
+    await lockHead(tx, enrolled.agentId);
     await tx.query('UPDATE resource SET deletion = $2 WHERE hub_uid = $1', [hubUid, deletion]);
     await changeDesired(tx, enrolled.agentId, hubUid, 'TOMBSTONE');
   });

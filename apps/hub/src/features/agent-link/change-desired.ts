@@ -1,7 +1,8 @@
 /**
  * The one way by which desired state of an agent changes. The revision is raised under the lock of the agent's spec
  * head, which is held until commit: so revisions of one agent commit in their order, and a reader who has seen revision
- * r has seen everything up to r. Without the lock a reader could pass a lower revision that commits later.
+ * r has seen everything up to r. Without the lock a reader could pass a lower revision that commits later. Whoever
+ * writes an object locks the head first and then the object's row; the other order deadlocks with the booking of acks.
  */
 import type { EntityManager } from 'typeorm';
 
