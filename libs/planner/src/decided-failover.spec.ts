@@ -7,7 +7,7 @@ import { DEFAULT_PLANNER_POLICY } from './planner-input.ts';
 
 const plan = (snapshot: RedisClusterSnapshot): Plan =>
   planRedisCluster({ snapshot, nowMs: NOW_MS, policy: DEFAULT_PLANNER_POLICY });
-const [P0, P1, P2] = drawSettled().pods.map((pod) => pod.name) as [string, string, string];
+const [, P1, P2] = drawSettled().pods.map((pod) => pod.name) as [string, string, string];
 const silentSentinel: SentinelFacts = { reachable: false, reason: 'TIMEOUT', message: 'No answer in time.' };
 
 /** P0 was primary and is gone, P1 is promoted, P2 still follows the old address. */

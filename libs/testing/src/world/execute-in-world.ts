@@ -94,6 +94,19 @@ const promotePod = (world: World, action: Of<'PromotePod'>): void => {
     violate(world, `empty ${action.pod} was promoted while ${fuller.name} holds data`);
   }
   promote(world, redis, makeId(world, 'history'));
+  world.chosen = action.pod;
+};
+
+const replicateFrom = (world: World, action: Of<'ReplicateFrom'>): void => {
+  demoteTo(world, requireRedis(world, action.pod, action.expectRunId), action.primaryHost);
+  const leader = podsOf(world, 'redis').find((pod) => pod.ip === action.primaryHost);
+  const chosen = world.pods.get(world.chosen ?? '');
+  if (leader !== chosen && redisOf(chosen)?.role === 'master') {
+    violate(
+      world,
+      `${leader?.name ?? 'nobody'} was given a replica after ${chosen?.name ?? ''} was chosen in its place`,
+    );
+  }
 };
 
 const monitorPrimary = (world: World, action: Of<'MonitorPrimary'>): void => {
@@ -128,8 +141,7 @@ const EXECUTORS: { readonly [K in Action['kind']]: (world: World, action: Of<K>)
   PublishConnection: (world, { key }) => putChild(world, makeSecret(world, key.name)),
   WriteRecord: writeRecord,
   PromotePod: promotePod,
-  ReplicateFrom: (world, action) =>
-    demoteTo(world, requireRedis(world, action.pod, action.expectRunId), action.primaryHost),
+  ReplicateFrom: replicateFrom,
   MonitorPrimary: monitorPrimary,
   ResetSentinel: (world, { sentinelPod, expectPrimaryHost }) => {
     const sentinel = sentinelOf(requirePod(world, sentinelPod));

@@ -47,6 +47,7 @@ const followMaster: Advice = (world, currentPrimary) => {
   if (master === undefined || recorded === undefined) return deleteRivals(world, currentPrimary);
   giveUp(world, recorded);
   demoteTo(world, recorded, master.ip);
+  world.chosen = master.name;
   tell(world, `a person makes ${currentPrimary} a replica of ${master.name}`);
 };
 

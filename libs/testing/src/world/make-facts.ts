@@ -47,7 +47,10 @@ export const waitingFacts = (pod: string, change: Partial<ReachableFacts> = {}):
   ...change,
 });
 
-export const silentFacts = (reason: 'TIMEOUT' | 'REFUSED' | 'NO_ADDRESS' = 'TIMEOUT'): RedisNodeFacts => ({
+/** Of a data pod or of a Sentinel. */
+export const silentFacts = (
+  reason: 'TIMEOUT' | 'REFUSED' | 'NO_ADDRESS' = 'TIMEOUT',
+): Extract<RedisNodeFacts, { reachable: false }> => ({
   reachable: false,
   reason,
   message: 'No answer.',

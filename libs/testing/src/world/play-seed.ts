@@ -78,6 +78,7 @@ export const makeWorld = (seed: number): World => {
     creations: 0,
     highestTerm: 0,
     twoPrimariesSinceMs: undefined,
+    chosen: undefined,
   };
 };
 

@@ -72,7 +72,9 @@ export const runClient = (world: World): void => {
     copy.writes.add(write);
     copy.offsetBytes = redis.offsetBytes + (copy === redis ? 100 : 0);
   }
-  world.acknowledged.add(write);
+  // A deposed primary that cannot know it yet: what it takes is the price of the partition (max-lag + 2 s, 04).
+  const deposed = world.chosen !== undefined && world.chosen !== target.name;
+  (deposed ? world.excused : world.acknowledged).add(write);
 };
 
 /** REPLICAOF NO ONE: the history goes on under a new id. */

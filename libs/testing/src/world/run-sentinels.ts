@@ -15,7 +15,8 @@ const CONVERT_MS = 8_000;
 export const runSentinels = (world: World): void => {
   const pods = podsOf(world, 'sentinel').filter((pod) => sentinelOf(pod)?.monitor !== undefined);
   for (const pod of pods) watchMaster(world, pod);
-  for (const pod of pods) maybeFailOver(world, pod, pods);
+  const leader = world.random.integer(Math.max(1, pods.length));
+  for (const pod of [...pods.slice(leader), ...pods.slice(0, leader)]) maybeFailOver(world, pod, pods);
   for (const pod of pods) gossip(world, pod, pods);
 };
 
@@ -108,6 +109,7 @@ const switchTo = (world: World, chosen: SimPod, voters: readonly SimPod[]): void
     if (!redis.writes.has(write)) excuse(world, write);
   }
   promote(world, redis, makeId(world, 'history'));
+  world.chosen = chosen.name;
   tell(world, `the Sentinels promote ${chosen.name} with ${redis.writes.size} keys`);
   for (const voter of voters) {
     const monitor = sentinelOf(voter)?.monitor;

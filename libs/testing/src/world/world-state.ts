@@ -85,6 +85,8 @@ export interface World {
   creations: number;
   highestTerm: number;
   twoPrimariesSinceMs: number | undefined;
+  /** Whom the planner, the Sentinels or a person made primary last; any other master is deposed. */
+  chosen: string | undefined;
 }
 
 export const TICK_MS = 1_000;
