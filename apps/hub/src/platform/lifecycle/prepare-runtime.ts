@@ -6,13 +6,13 @@ import type { DataSource } from 'typeorm';
 
 import type { HubConfig } from '../config/hub-config.ts';
 import { WORKER_LOCK } from '../database/claimed-worker.ts';
-import { startEmbeddedPostgres } from '../database/embedded-postgres.ts';
 import { ensureHubIdentity, type HubIdentity } from '../database/hub-identity.ts';
 import { LineageGuard } from '../database/lineage-guard.ts';
 import { migrate, openDataSource, type Schema } from '../database/open-data-source.ts';
 import { maintainPartitions } from '../database/partitions.ts';
 import { SignalConnection } from '../database/signal-connection.ts';
 import { signalsOf } from '../database/signals.ts';
+import { supervisePostgres } from '../database/supervise-postgres.ts';
 import { Metrics } from '../telemetry/metrics.ts';
 import { loadGivenTls, loadOwnTls, type TlsMaterial } from '../tls/tls-material.ts';
 import { lockDataFolder } from './data-folder-lock.ts';
@@ -60,7 +60,7 @@ export async function prepareRuntime(
 async function startOwnDatabase(config: HubConfig, log: Logger, cleanUps: CleanUps): Promise<string> {
   await mkdir(config.dataDir, { recursive: true });
   cleanUps.push(await lockDataFolder(config.dataDir));
-  const server = await startEmbeddedPostgres(config.dataDir, (text) => log.warn(text));
+  const server = await supervisePostgres(config.dataDir, log);
   cleanUps.push(() => server.stop());
   log.warn(
     { postgresPid: server.pid, adopted: server.adopted },
