@@ -3,5 +3,5 @@ export { AccessModule } from './access.module.ts';
 export { Project } from './access.model.ts';
 export type { ProjectRow } from './access.repository.ts';
 export { AccessResolver } from './access.resolver.ts';
-export { AccessService, DEFAULT_PROJECT } from './access.service.ts';
+export { AccessService } from './access.service.ts';
 export { ProjectLoader } from './project.loader.ts';

@@ -2,4 +2,4 @@
 export { AuditModule } from './audit.module.ts';
 export { AuditRepository } from './audit.repository.ts';
 export { AuditResolver } from './audit.resolver.ts';
-export { RunMutationService, type Answer, type AuditNote, type Mutation } from './run-mutation.service.ts';
+export { RunMutationService, type Answer, type AuditNote } from './run-mutation.service.ts';

@@ -1,14 +1,14 @@
 /** Public face of the GraphQL platform: what features build their part of the schema with. */
 export { ApiError, unauthenticated } from './api-error.ts';
-export { connectionOf, PageInfo, type Connection, type Edge } from './connection.model.ts';
-export { decodeGlobalId, encodeGlobalId, readGlobalId, type NodeType } from './global-id.ts';
+export { connectionOf } from './connection.model.ts';
+export { decodeGlobalId, encodeGlobalId, type NodeType } from './global-id.ts';
 export { GraphqlApiModule } from './graphql.module.ts';
 export { GraphQLJson } from './json.scalar.ts';
 export { NodeRegistry } from './node-registry.ts';
 export { Node } from './node.model.ts';
 export { NodeResolver } from './node.resolver.ts';
 export { orderByKey } from './order-by-key.ts';
-export { buildConnection, encodeCursor, isInteger, isUuid, readPage, type PageRequest } from './page.ts';
+export { buildConnection, isInteger, isUuid, readPage, type PageRequest } from './page.ts';
 export { Loaders, type RequestContext } from './request-context.ts';
 export { toUserError } from './user-error.mapper.ts';
-export { ErrorCodes, UserError } from './user-error.model.ts';
+export { UserError } from './user-error.model.ts';
