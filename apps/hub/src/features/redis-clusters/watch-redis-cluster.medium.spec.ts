@@ -117,6 +117,19 @@ describe('the subscription of a RedisCluster', () => {
     expect(watched.values[0]).toMatchObject({ kind: 'GAP' });
   });
 
+  it('says GAP and lets go of a consumer who missed too much', async () => {
+    const { id, hubUid } = await createRedisCluster(api);
+    const watched = watch({ id });
+    await watched.until(({ values }) => values.length === 1);
+    await api.hub.runtime.dataSource.query(
+      `INSERT INTO change_log (at, topic, subject, kind)
+       SELECT now(), 'redisCluster', $1, 'CHANGED' FROM generate_series(1, 1500)`,
+      [hubUid],
+    );
+    await watched.until(({ ended }) => ended === 'COMPLETE');
+    expect(watched.values.at(-1)).toMatchObject({ kind: 'GAP', redisCluster: { generation: 1 } });
+  });
+
   it('ends with DELETED when the object is gone', async () => {
     const { id, hubUid } = await createRedisCluster(api);
     const watched = watch({ id });
