@@ -235,6 +235,13 @@ describe('all pods restarted', () => {
     expect(promoted(made)).toBe(P1);
   });
 
+  it('with a pod silent and no Sentinel majority in sight nobody is promoted: they may have chosen the silent one', () => {
+    const facts = [waitingFacts(P0, { keys: 100 }), silentFacts(), waitingFacts(P2, { keys: 100 })];
+    const unseen = withFacts(restarted([]), { redis: facts, sentinels: [silentFacts(), silentFacts()] });
+    expect(kinds(plan(unseen))).toEqual([]);
+    expect(promoted(plan(withFacts(unseen, { sentinels: idle })))).toBe(P0);
+  });
+
   it('a majority of Sentinels that knows an address of today is left to decide', () => {
     const view = sentinelFacts(podIp(0), { replicaHosts: [podIp(1)] });
     const made = plan(withFacts(restarted([100, 100, 100]), { sentinels: [view, view, view] }));

@@ -67,7 +67,8 @@ const haveGivenUp = ({ spec, dataPods }: ClusterView): boolean => {
 const recover = (view: ClusterView): RuleOutcome => {
   const silent = findSilent(view);
   const ready = view.dataPods.filter(answers).filter((pod) => !pod.terminating && !pod.facts.loading);
-  if (silent.length > 0 && !recordedHoldsAll(view, ready)) return explainSilence(view, silent);
+  if (silent.length > 0 && !(nobodyElseChose(view) && recordedHoldsAll(view, ready)))
+    return explainSilence(view, silent);
   const successor = chooseSuccessor(view, ready);
   switch (successor.kind) {
     case 'chosen':
@@ -95,6 +96,13 @@ const findSilent = (view: ClusterView): readonly { readonly name: string; readon
 const explainSilentPod = (nodeReady: boolean, node: string | undefined): string =>
   nodeReady ? 'does not answer' : `is on node ${node ?? 'unknown'}, which is not Ready`;
 
+/**
+ * In Sentinel mode a silent data pod may have been made primary by a majority that is out of sight. Only when a majority
+ * answers, and the hands are off it no longer, is there nobody who could have chosen.
+ */
+const nobodyElseChose = (view: ClusterView): boolean =>
+  view.spec.mode !== 'Sentinel' || judgeSentinels(view).majorityAnswers;
+
 /** The recorded primary waits with what it had on its volume: no replica can hold more, so none has to answer. */
 const recordedHoldsAll = (view: ClusterView, ready: readonly AnsweringPod[]): boolean =>
   view.spec.persistenceEnabled &&
@@ -104,7 +112,7 @@ const explainSilence = (view: ClusterView, silent: readonly { name: string; why:
   const death = proveDeath(view);
   const others = silent.filter(({ name }) => name !== view.record?.primaryPod);
   const ready = view.dataPods.filter(answers).filter((pod) => !pod.terminating && !pod.facts.loading);
-  if (others.length === 0 && death.proven) {
+  if (others.length === 0 && death.proven && nobodyElseChose(view)) {
     const successor = chooseSuccessor(view, ready);
     if (successor.kind === 'chosen') {
       return promote(view, successor.pod, `${successor.pod.name} is promoted: ${successor.because}.`);

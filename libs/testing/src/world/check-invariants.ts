@@ -47,7 +47,9 @@ export const checkRoles = (world: World): void => {
   if (labelled.length > 1) violate(world, `${labelled.map((pod) => pod.name).join(' and ')} are both labelled primary`);
   // One that is cut off together with a replica is not fenced by min-replicas-to-write 1; no client of ours reaches it.
   const writable = podsOf(world, 'redis').filter((pod) => isReachable(world, pod) && takesWrites(world, pod));
-  if (writable.length < 2) world.twoPrimariesSinceMs = undefined;
+  // Once a person was told, it lasts until that person has decided.
+  const told = world.resource?.status?.phase === 'ActionRequired';
+  if (writable.length < 2 || told) world.twoPrimariesSinceMs = undefined;
   else world.twoPrimariesSinceMs ??= world.nowMs;
   const overlapMs = world.nowMs - (world.twoPrimariesSinceMs ?? world.nowMs);
   if (overlapMs > MAX_OVERLAP_MS) violate(world, `two primaries took writes for ${overlapMs} ms`);
