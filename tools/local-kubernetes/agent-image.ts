@@ -19,6 +19,12 @@ const USER = 999;
 const KEPT_MS = 24 * 3_600_000;
 
 /**
+ * The agent's heap is small and lives long: a young generation of 1 MiB and a heap that favours size over speed save 12
+ * MiB of its 80, one helper thread instead of four another 4 (measured idle, Node 24).
+ */
+const ENTRYPOINT = ['node', '--max-semi-space-size=1', '--optimize-for-size', '--v8-pool-size=1', '/app/agent.mjs'];
+
+/**
  * Its reference is docker.io/atoll/agent:VERSION-HASH.
  * @param bundlePath the one file that `npm run build` makes of the agent
  */
@@ -27,7 +33,7 @@ export async function buildAgentImage(options: { bundlePath: string; log?: Log }
   const bundle = await readFile(options.bundlePath);
   const base = await ensureBaseLayer(log);
   const manifest = JSON.parse(await readFile(repositoryFile('package.json'), 'utf8')) as { version: string };
-  const tag = `${manifest.version}-${contentKey([RECIPE_VERSION, base.digest, bundle])}`;
+  const tag = `${manifest.version}-${contentKey([RECIPE_VERSION, base.digest, ENTRYPOINT.join(' '), bundle])}`;
   const reference = `${REPOSITORY}:${tag}`;
   const path = join(cacheFolder(), 'images', `agent-${tag}.tar`);
   await makeOnce(path, async (making) => {
@@ -37,8 +43,7 @@ export async function buildAgentImage(options: { bundlePath: string; log?: Log }
     await mkdir(join(root, 'app'), { recursive: true });
     await writeFile(join(root, 'app/agent.mjs'), bundle);
     const layers = [base, await packLayer(root, layerPath)];
-    const entrypoint = ['node', '/app/agent.mjs'];
-    await writeImage(making, { reference, layers, entrypoint, user: USER, workingFolder: '/app' });
+    await writeImage(making, { reference, layers, entrypoint: ENTRYPOINT, user: USER, workingFolder: '/app' });
     await rm(root, { recursive: true });
     await rm(layerPath);
   });
