@@ -20,7 +20,11 @@ async function lookAfter(
   await runner.startTransaction();
   try {
     const tx = runner.manager;
-    await tx.query('UPDATE liveness_pulse SET at = now(), grace_until = now() + $1::interval', [graceUntil]);
+    await tx.query(
+      `INSERT INTO liveness_pulse (at, grace_until) VALUES (now(), now() + $1::interval)
+       ON CONFLICT (one) DO UPDATE SET at = excluded.at, grace_until = excluded.grace_until`,
+      [graceUntil],
+    );
     await tx.query(`UPDATE agent_seen SET seen_at = now() - $2::interval, verdict = 'FRESH' WHERE agent_id = $1`, [
       enrolled.agentId,
       age,
