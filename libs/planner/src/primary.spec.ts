@@ -249,6 +249,12 @@ describe('all pods restarted', () => {
     expect(reasons(made)).toContain('LeftToSentinel');
   });
 
+  it('a majority that names a pod which waits itself, and knows nobody else of today, is not waited for', () => {
+    const view = sentinelFacts(podIp(0), { replicaHosts: ['10.9.9.8'] });
+    const made = plan(withFacts(restarted([100, 100, 100]), { sentinels: [view, view, view] }));
+    expect(promoted(made)).toBe(P0);
+  });
+
   it('a majority of Sentinels that knows only addresses of yesterday is not waited for', () => {
     const view = sentinelFacts('10.9.9.9', { replicaHosts: ['10.9.9.8'] });
     const made = plan(withFacts(restarted([100, 100, 100]), { sentinels: [view, view, view] }));

@@ -46,15 +46,18 @@ const explainHandsOff = (view: ClusterView): RuleOutcome | undefined => {
   return waitFor('PrimaryNotReachable', message);
 };
 
-/** A failover runs, or a majority knows an address of today: its own, or that of a replica it could promote. */
+/**
+ * A failover runs, or a majority has somebody to work with today: the one it names, when only our view of that one may
+ * be broken, or a replica it knows. The one it names is nobody's hope once it answers as a replica itself.
+ */
 const sentinelsCanDecide = (view: ClusterView): boolean => {
-  const verdict = judgeSentinels(view);
-  if (verdict.failoverInProgress) return true;
-  if (!verdict.majorityMonitors || haveGivenUp(view)) return false;
-  return view.dataPods.some(
-    (pod) =>
-      pod.ip !== undefined && (pod.ip === verdict.agreedHost || (verdict.knownHosts.has(pod.ip) && !isMaster(pod))),
-  );
+  const { failoverInProgress, majorityMonitors, agreedHost, knownHosts } = judgeSentinels(view);
+  if (failoverInProgress) return true;
+  if (!majorityMonitors || haveGivenUp(view)) return false;
+  return view.dataPods.some((pod) => {
+    if (pod.ip === undefined) return false;
+    return pod.ip === agreedHost ? !answers(pod) : knownHosts.has(pod.ip) && !isMaster(pod);
+  });
 };
 
 /** Sentinel takes no replica whose link was down for ten times downAfter; two failover timeouts more are its last try. */
