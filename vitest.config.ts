@@ -6,5 +6,8 @@ export default defineConfig({
     exclude: ['**/node_modules/**', '**/dist/**', '**/*.medium.spec.ts'],
     environment: 'node',
     passWithNoTests: false,
+    // Limits for a machine that is busy with something else; on an idle one nothing comes near them.
+    testTimeout: 20_000,
+    expect: { poll: { timeout: 10_000 } },
   },
 });

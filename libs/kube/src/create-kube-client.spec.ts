@@ -14,7 +14,7 @@ describe('the client', () => {
   let client: KubeClient;
   beforeEach(async () => {
     server = await FakeKubeServer.start();
-    client = createKubeClient(connectFakeKube(server), { userAgent: 'unit/1', requestTimeoutMs: 300 });
+    client = createKubeClient(connectFakeKube(server), { userAgent: 'unit/1', requestTimeoutMs: 5_000 });
   });
   afterEach(async () => {
     await client.close();
@@ -36,9 +36,12 @@ describe('the client', () => {
 
   it('gives up a request that gets no answer in time, and says that nothing is known', async () => {
     server.inject({ when: () => true, act: { kind: 'hang' }, times: Infinity });
-    const error = await failure(client.get(RESOURCE.configMap, at));
+    const hasty = createKubeClient(connectFakeKube(server), { userAgent: 'unit/1', requestTimeoutMs: 50 });
+    const error = await failure(hasty.get(RESOURCE.configMap, at));
     expect(error).toMatchObject({ reason: 'TIMEOUT', isUnreachable: true });
-    expect((await failure(client.get(RESOURCE.configMap, at, { timeoutMs: 20 }))).message).toContain('20 ms');
+    expect(error.message).toContain('50 ms');
+    expect((await failure(hasty.get(RESOURCE.configMap, at, { timeoutMs: 20 }))).message).toContain('20 ms');
+    await hasty.close();
   });
 
   it('ends a request at once when its signal is aborted, before or while it runs', async () => {

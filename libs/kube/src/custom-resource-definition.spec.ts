@@ -66,7 +66,7 @@ describe('bringing a definition', () => {
   let client: KubeClient;
   beforeEach(async () => {
     server = await FakeKubeServer.start();
-    client = createKubeClient(connectFakeKube(server), { userAgent: 'unit/1', requestTimeoutMs: 500 });
+    client = createKubeClient(connectFakeKube(server), { userAgent: 'unit/1', requestTimeoutMs: 5_000 });
   });
   afterEach(async () => {
     await client.close();

@@ -28,7 +28,7 @@ export interface ReflectorOptions<P> extends Selection {
   readonly watchTimeoutSeconds?: number;
   /** Default 90,000; see WatchOptions. */
   readonly inactivityTimeoutMs?: number;
-  /** First and longest pause after a failure; full jitter. Default 200 and 30,000. */
+  /** First and longest pause after a failure; jittered. Default 200 and 10,000. */
   readonly backoffMs?: { readonly first: number; readonly longest: number };
 }
 

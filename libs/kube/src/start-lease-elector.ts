@@ -148,17 +148,33 @@ async function write(election: Election, lease: LeaseObject | undefined): Promis
   if (isNew) election.options.onAcquired?.();
 }
 
-/** Best effort: without it a successor waits for the whole duration. */
+/**
+ * Best effort: without it a successor waits for the whole duration. A renewal that the end cut off may have reached the
+ * server all the same, so that our version is old: then it is read again, and given back if it is still ours.
+ */
 async function release(election: Election): Promise<void> {
   const { lease, options } = election;
   const wasHolder = election.heldSinceMs !== undefined || election.expired;
   lose(election, 'RELEASED');
   if (!wasHolder || lease === undefined) return;
-  const { apiVersion, kind } = RESOURCE.lease;
-  const spec = releaseLease(lease.spec, options.clock.nowMs());
   try {
-    await options.client.replace({ ...lease, apiVersion, kind, spec }, { timeoutMs: election.requestTimeoutMs });
+    await writeRelease(election, lease).catch(async (error: unknown) => {
+      if (!(error instanceof KubeError && error.isConflict())) throw error;
+      const live = await readAgain(election);
+      if (live?.spec?.holderIdentity === options.identity) await writeRelease(election, live);
+    });
   } catch (error) {
     options.onFailure?.(error);
   }
+}
+
+async function writeRelease({ options, requestTimeoutMs }: Election, lease: LeaseObject): Promise<void> {
+  const { apiVersion, kind } = RESOURCE.lease;
+  const spec = releaseLease(lease.spec, options.clock.nowMs());
+  await options.client.replace({ ...lease, apiVersion, kind, spec }, { timeoutMs: requestTimeoutMs });
+}
+
+function readAgain({ options, requestTimeoutMs }: Election): Promise<LeaseObject | undefined> {
+  const { client, namespace, name } = options;
+  return client.find<LeaseObject>(RESOURCE.lease, { namespace, name }, { timeoutMs: requestTimeoutMs });
 }

@@ -27,7 +27,7 @@ describe('a reflector', () => {
 
   beforeEach(async () => {
     server = await FakeKubeServer.start();
-    client = createKubeClient(connectFakeKube(server), { userAgent: 'unit/1', requestTimeoutMs: 500 });
+    client = createKubeClient(connectFakeKube(server), { userAgent: 'unit/1', requestTimeoutMs: 5_000 });
     abort = new AbortController();
     skewMs = 0;
     failures = [];

@@ -14,7 +14,7 @@ import type { Reflector, ReflectorOptions } from './reflector.ts';
 import { createReflectorState, type ReflectorState } from './reflector-state.ts';
 import { isOlderResourceVersion } from './resource-version.ts';
 
-const DEFAULT_BACKOFF = { first: 200, longest: 30_000 };
+const DEFAULT_BACKOFF = { first: 200, longest: 10_000 };
 const DEFAULT_PAGE_SIZE = 500;
 const DEFAULT_WATCH_SECONDS = 300;
 /** A watch that the server ends sooner and without an event counts as a failure, or the loop would spin. */

@@ -19,7 +19,7 @@ describe('the definition that the agent carries', () => {
   let kept: OwnDefinition[];
   beforeEach(async () => {
     server = await FakeKubeServer.start();
-    client = createKubeClient(connectFakeKube(server), { userAgent: 'unit/1', requestTimeoutMs: 500 });
+    client = createKubeClient(connectFakeKube(server), { userAgent: 'unit/1', requestTimeoutMs: 5_000 });
     abort = new AbortController();
     logged = [];
     kept = [];
@@ -83,7 +83,7 @@ describe('the definition that the agent carries', () => {
     await expect.poll(() => definition.state?.kind).toBe('TERMINATING');
     expect(definition.schemaHash).toBe('');
     await client.patchMerge(RESOURCE.redisCluster, at, { metadata: { finalizers: null } });
-    await expect.poll(() => definition.state?.kind, { timeout: 5_000 }).toBe('PRESENT');
+    await expect.poll(() => definition.state?.kind).toBe('PRESENT');
     expect((await live())?.metadata.uid).not.toBe(before?.metadata.uid);
     expect(await client.find(RESOURCE.redisCluster, at)).toBeUndefined();
   });
@@ -97,7 +97,7 @@ describe('the definition that the agent carries', () => {
     await expect.poll(() => definition.state?.kind).toBe('TERMINATING');
     mayWrite = false;
     await client.patchMerge(RESOURCE.customResourceDefinition, { name }, { metadata: { finalizers: null } });
-    await expect.poll(() => definition.state?.kind, { timeout: 5_000 }).toBe('ABSENT');
+    await expect.poll(() => definition.state?.kind).toBe('ABSENT');
     expect(server.requests.some(({ query }) => query.has('force'))).toBe(false);
   });
 
