@@ -51,16 +51,11 @@ export class DesiredSender {
   async start(mode: Welcome['mode'], appliedRevision: number): Promise<void> {
     this.#mode = mode;
     this.#reached = appliedRevision;
-    if (mode === 'DELTA') await this.sendUnsettled();
-    else this.wake();
+    this.wake(mode === 'DELTA' ? await this.#parts.desired.findUnsettled(this.#parts.agentId) : []);
   }
 
   stop(): void {
     this.#stopped = true;
-  }
-
-  async sendUnsettled(): Promise<void> {
-    this.wake(await this.#parts.desired.findUnsettled(this.#parts.agentId));
   }
 
   /** Asks for the agent's digest: an ack of nothing new. For an agent that could not see its API server at Hello. */
@@ -90,11 +85,9 @@ export class DesiredSender {
     this.#inFlight = undefined;
     // Not the higher of both: an agent that was ahead of a restored hub goes back to the snapshot's revision.
     this.#reached = inFlight.revision;
-    const began = this.#mode === 'SNAPSHOT';
     this.#mode = 'DELTA';
     this.#parts.onSettled((this.#parts.nowMs() - inFlight.sentAtMs) / 1_000);
-    if (began) void this.sendUnsettled().catch(this.#parts.onFailure);
-    else this.wake();
+    this.wake();
     return true;
   }
 
