@@ -17,6 +17,8 @@ export interface LeadershipSettings {
   readonly name: string;
   /** Unique per process. */
   readonly identity: string;
+  /** Default: that of the elector. */
+  readonly renewIntervalMs?: number;
   readonly start: () => void | Promise<void>;
   readonly stop: () => Promise<void>;
 }
@@ -44,6 +46,7 @@ export class Leadership {
       name,
       identity,
       signal: this.#abort.signal,
+      ...(settings.renewIntervalMs === undefined ? {} : { renewIntervalMs: settings.renewIntervalMs }),
       onAcquired: () => this.#change(true, 'lease acquired'),
       onLost: (reason) => this.#lost(reason),
       onFailure: (error) => sparingly('lease', 'lease: attempt failed', { error }),
