@@ -8,7 +8,7 @@ export type EnrolmentState =
   | { readonly state: 'PENDING_APPROVAL' | 'ACTIVE'; readonly agentId: string }
   | {
       readonly state: 'REFUSED';
-      readonly code: 'TOKEN_INVALID' | 'AGENT_REVOKED' | 'INVALID_INPUT';
+      readonly code: 'TOKEN_INVALID' | 'AGENT_REVOKED' | 'AGENT_QUARANTINED' | 'INVALID_INPUT';
       readonly message: string;
     };
 
@@ -92,5 +92,9 @@ async function lockToken(tx: EntityManager, token: string, nowMs: number): Promi
 function toState(token: TokenRow): EnrolmentState {
   if (token.state === 'ACTIVE' || token.state === 'PENDING_APPROVAL')
     return { state: token.state, agentId: token.agentId };
+  if (token.state === 'QUARANTINED') {
+    const message = 'the agent of this token is quarantined; approve it again, or revoke it and enrol a replacement';
+    return { state: 'REFUSED', code: 'AGENT_QUARANTINED', message };
+  }
   return { state: 'REFUSED', code: 'AGENT_REVOKED', message: 'this agent was revoked; enrol it anew' };
 }

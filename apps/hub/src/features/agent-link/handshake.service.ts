@@ -21,6 +21,9 @@ import type { SpecHead } from './resume-mode.rules.ts';
 /** How long an agent whose approval is pending waits before it asks again; it is told at once when it stays connected. */
 const ENROL_RETRY_MS = 15_000;
 
+const QUARANTINED =
+  'this agent is quarantined; look at both clusters, then approve it again in the hub, or revoke it and enrol a replacement';
+
 export interface Offer {
   readonly challenge: string;
   /** The public address that the signatures cover. */
@@ -95,7 +98,7 @@ export class HandshakeService {
     const acceptance = await this.#sessions.accept(agent, hello, this.#clock.nowMs());
     if (acceptance.accepted) return { kind: 'ACCEPTED', ...acceptance, agent };
     return acceptance.reason === 'CLONED'
-      ? refused('AGENT_QUARANTINED', 'two live instances use one key; look at both clusters')
+      ? refused('AGENT_QUARANTINED', `two live instances use one key: ${QUARANTINED}`)
       : refused('AGENT_REVOKED', 'this agent was revoked; enrol it anew');
   }
 
@@ -135,7 +138,7 @@ function refuseByState(agent: AgentRow): ReturnType<typeof refused> | undefined 
     case 'PENDING_APPROVAL':
       return refused('MEMBER_CLUSTER_NOT_APPROVED', 'the member cluster waits for approval in the hub', false);
     case 'QUARANTINED':
-      return refused('AGENT_QUARANTINED', 'this agent is quarantined; look at its cluster, then approve a replacement');
+      return refused('AGENT_QUARANTINED', QUARANTINED);
     case 'REVOKED':
       return refused('AGENT_REVOKED', 'this agent was revoked; enrol it anew');
   }

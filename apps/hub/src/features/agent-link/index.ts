@@ -1,3 +1,4 @@
 /** Public face of the link: what other features may use. */
 export { changeDesired } from './change-desired.ts';
 export { AgentListener } from './agent-listener.ts';
+export { loseSight } from './store-verdicts.ts';

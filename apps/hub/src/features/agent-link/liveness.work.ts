@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 
-import { appendChanges } from '../../platform/database/change-log.ts';
 import { GRACE_MS, judgeAll, type NewVerdict, PULSE_GAP_MS, type SeenRow } from './liveness.rules.ts';
+import { storeVerdicts } from './store-verdicts.ts';
 
 const ACTIVE = `agent_seen AS s JOIN agent AS a ON a.id = s.agent_id AND a.state = 'ACTIVE'`;
 
@@ -23,9 +23,18 @@ export class LivenessWork {
       ...(since === undefined ? {} : { massSinceMs: since }),
     });
     this.#massSinceMs = putOff ? (since ?? nowMs) : undefined;
-    await writeVerdicts(tx, verdicts, nowMs);
-    return verdicts;
+    const told = [...verdicts, ...(await findMuted(tx))];
+    await writeVerdicts(tx, told, nowMs);
+    return told;
   }
+}
+
+/** Agents that may not speak and still count as heard. A person decided that, so neither grace nor the mass rule holds. */
+async function findMuted(tx: EntityManager): Promise<readonly NewVerdict[]> {
+  return tx.query<NewVerdict[]>(
+    `SELECT s.agent_id AS "agentId", 'UNKNOWN' AS verdict FROM agent_seen AS s JOIN agent AS a ON a.id = s.agent_id
+     WHERE a.state <> 'ACTIVE' AND s.verdict <> 'UNKNOWN'`,
+  );
 }
 
 async function takePulse(tx: EntityManager): Promise<{ inGrace: boolean; nowMs: number; fleetSize: number }> {
@@ -43,34 +52,12 @@ async function takePulse(tx: EntityManager): Promise<{ inGrace: boolean; nowMs: 
 }
 
 async function writeVerdicts(tx: EntityManager, verdicts: readonly NewVerdict[], nowMs: number): Promise<void> {
-  if (verdicts.length === 0) return;
-  const agentIds = verdicts.map((one) => one.agentId);
-  await tx.query(
-    `UPDATE agent_seen AS s SET verdict = i.verdict FROM unnest($1::uuid[], $2::text[]) AS i(agent_id, verdict)
-     WHERE s.agent_id = i.agent_id`,
-    [agentIds, verdicts.map((one) => one.verdict)],
-  );
+  await storeVerdicts(tx, verdicts, nowMs);
   const lost = verdicts.filter((one) => one.verdict === 'UNKNOWN').map((one) => one.agentId);
+  if (lost.length === 0) return;
   await tx.query(
     `UPDATE agent_session SET state = 'DISCONNECTED', disconnected_at = now()
      WHERE agent_id = ANY($1::uuid[]) AND state = 'CONNECTED'`,
     [lost],
-  );
-  const subjects = await tx.query<
-    { topic: 'memberCluster' | 'redisCluster'; subject: string; projectId: string | null }[]
-  >(
-    `SELECT DISTINCT 'memberCluster' AS topic, member_cluster_id AS subject, NULL::uuid AS "projectId" FROM agent WHERE id = ANY($1::uuid[])
-     UNION ALL SELECT 'redisCluster', hub_uid, project_id FROM resource WHERE agent_id = ANY($1::uuid[]) AND deleted_at IS NULL`,
-    [agentIds],
-  );
-  await appendChanges(
-    tx,
-    nowMs,
-    subjects.map(({ topic, subject, projectId }) => ({
-      topic,
-      subject,
-      kind: 'CHANGED',
-      ...(projectId ? { projectId } : {}),
-    })),
   );
 }

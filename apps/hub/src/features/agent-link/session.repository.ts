@@ -8,6 +8,7 @@ import type { DataSource, EntityManager } from 'typeorm';
 import { appendChanges } from '../../platform/database/change-log.ts';
 import { signalsOf } from '../../platform/database/signals.ts';
 import type { SpecHead } from './resume-mode.rules.ts';
+import { loseSight } from './store-verdicts.ts';
 import { isCloned, TAKE_OVER_WINDOW_MS, type TakeOver } from './take-over.rules.ts';
 
 export interface AgentRow {
@@ -176,14 +177,11 @@ async function updateAgent(tx: EntityManager, hello: Hello): Promise<boolean> {
 }
 
 async function quarantine(tx: EntityManager, agentId: string, reason: string, nowMs: number): Promise<void> {
-  const [rows] = await tx.query<[{ memberClusterId: string }[], number]>(
-    `UPDATE agent SET state = 'QUARANTINED', state_reason = $2 WHERE id = $1 AND state = 'ACTIVE'
-     RETURNING member_cluster_id AS "memberClusterId"`,
+  const [, count] = await tx.query<[unknown, number]>(
+    `UPDATE agent SET state = 'QUARANTINED', state_reason = $2 WHERE id = $1 AND state = 'ACTIVE'`,
     [agentId, reason],
   );
-  for (const { memberClusterId } of rows) {
-    await appendChanges(tx, nowMs, [{ topic: 'memberCluster', subject: memberClusterId, kind: 'CHANGED' }]);
-  }
+  if (count > 0) await loseSight(tx, agentId, nowMs);
   signalsOf(tx.dataSource).sendAfterCommit(tx, 'session', agentId);
 }
 
