@@ -34,7 +34,9 @@ async function lookAfter(
     const [session] = await tx.query<{ state: string }[]>('SELECT state FROM agent_session WHERE agent_id = $1', [
       enrolled.agentId,
     ]);
-    const changes = await tx.query<unknown[]>(`SELECT DISTINCT topic FROM change_log WHERE xid = pg_current_xact_id() ORDER BY topic`);
+    const changes = await tx.query<unknown[]>(
+      `SELECT DISTINCT topic FROM change_log WHERE xid = pg_current_xact_id() ORDER BY topic`,
+    );
     return { verdicts: verdicts.map((one) => one.verdict), state: session?.state, changes };
   } finally {
     await runner.rollbackTransaction();
