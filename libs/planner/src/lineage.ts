@@ -13,24 +13,32 @@ export const shareHistory = (a: ReachableRedis, b: ReachableRedis): boolean =>
 const idsOf = (facts: ReachableRedis): readonly string[] =>
   [facts.replicationId, facts.secondReplicationId].filter((id) => !NO_HISTORY.test(id));
 
-/** The pods of the list that are further along than `pod` in its own history. */
+/**
+ * `a` is further along than `b`: in the same history by its offset, else when it was promoted out of b's history. The
+ * later promotion counts, whatever the offsets: what `b` took beyond that point it took as a deposed primary.
+ */
+const isFurther = (a: ReachableRedis, b: ReachableRedis): boolean =>
+  a.replicationId === b.replicationId
+    ? a.offsetBytes > b.offsetBytes
+    : a.secondReplicationId === b.replicationId && !NO_HISTORY.test(b.replicationId);
+
+/** The pods of the list that are further along than `pod`. */
 export const aheadOf = (pod: AnsweringPod, others: readonly AnsweringPod[]): readonly AnsweringPod[] =>
-  others.filter(
-    (other) =>
-      other.name !== pod.name &&
-      shareHistory(other.facts, pod.facts) &&
-      other.facts.offsetBytes > pod.facts.offsetBytes,
-  );
+  others.filter((other) => isFurther(other.facts, pod.facts));
 
 /**
- * The one to go on from: of pods that all share one history the furthest, of equals the lowest ordinal. undefined when
- * there is none, or when two of them have nothing in common.
+ * The one to go on from: nobody is further along, and everybody else is behind it or exactly with it; of equals the
+ * lowest ordinal. undefined when there is none, or when two of them have nothing in common.
  */
-export const furthestOfOneHistory = (pods: readonly AnsweringPod[]): AnsweringPod | undefined => {
-  const [first, ...rest] = [...pods].sort((a, b) => b.facts.offsetBytes - a.facts.offsetBytes || a.ordinal - b.ordinal);
-  if (first === undefined) return undefined;
-  return rest.every((pod) => shareHistory(pod.facts, first.facts)) ? first : undefined;
-};
+export const furthestOfOneHistory = (pods: readonly AnsweringPod[]): AnsweringPod | undefined =>
+  [...pods]
+    .sort((a, b) => a.ordinal - b.ordinal)
+    .find((pod) =>
+      pods.every((other) => other === pod || isLevel(pod.facts, other.facts) || isFurther(pod.facts, other.facts)),
+    );
+
+const isLevel = (a: ReachableRedis, b: ReachableRedis): boolean =>
+  a.replicationId === b.replicationId && a.offsetBytes === b.offsetBytes;
 
 /** True when `older` is a state that `newer` has passed: replacing it by `newer` loses nothing. */
 export const isPastOf = (older: ReachableRedis, newer: ReachableRedis): boolean =>

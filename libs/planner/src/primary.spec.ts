@@ -210,6 +210,13 @@ describe('all pods restarted', () => {
     expect(condition(made, 'ActionRequired')).toMatchObject({ status: 'True', reason: 'AmbiguousHistory' });
   });
 
+  it('one that was promoted out of the history of another goes before it, whatever the offsets', () => {
+    const older = { keys: 30, offsetBytes: 3_000, replicationId: OTHER_HISTORY };
+    const later = { keys: 20, offsetBytes: 2_000, replicationId: 'c'.repeat(40), secondReplicationId: OTHER_HISTORY };
+    const facts = [waitingFacts(P0), waitingFacts(P1, older), waitingFacts(P2, later)];
+    expect(promoted(plan(withFacts(restarted([]), { redis: facts })))).toBe(P2);
+  });
+
   it('without persistence all are empty: the lowest goes on, the term is raised, the loss is named', () => {
     const made = plan(restarted([0, 0, 0], {}));
     expect(made.actions).toMatchObject([

@@ -47,13 +47,13 @@ const explainHandsOff = (view: ClusterView): RuleOutcome | undefined => {
 };
 
 /**
- * A failover runs, or a majority has somebody to work with today: the one it names, when only our view of that one may
+ * A failover runs, or a majority agrees and has somebody to work with today: the one it names, when only our view of that one may
  * be broken, or a replica it knows. The one it names is nobody's hope once it answers as a replica itself.
  */
 const sentinelsCanDecide = (view: ClusterView): boolean => {
   const { failoverInProgress, majorityMonitors, agreedHost, knownHosts } = judgeSentinels(view);
   if (failoverInProgress) return true;
-  if (!majorityMonitors || haveGivenUp(view)) return false;
+  if (!majorityMonitors || agreedHost === undefined || haveGivenUp(view)) return false;
   return view.dataPods.some((pod) => {
     if (pod.ip === undefined) return false;
     return pod.ip === agreedHost ? !answers(pod) : knownHosts.has(pod.ip) && !isMaster(pod);
