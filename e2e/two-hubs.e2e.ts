@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { mkdtempSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -18,6 +20,7 @@ import { SENTINEL_INPUT } from './specs.ts';
 const NAMESPACE = 'two-hubs';
 let fleet: Fleet;
 let second: HubProcess;
+let secondAgentPort: number;
 
 /**
  * Both replicas stand behind one address, as behind a balancer: the agents' public address is the first hub's. The
@@ -28,10 +31,12 @@ beforeAll(async () => {
   fleet = await sharedFleet();
   await Promise.all([makeNamespace(fleet.a.cluster, NAMESPACE), makeNamespace(fleet.b.cluster, NAMESPACE)]);
   const tls = join(fleet.hubDataDir, 'tls');
+  secondAgentPort = await freePort();
   second = await startHub({
     dataDir: mkdtempSync(join(tmpdir(), 'atoll-e2e-hub-two-')),
     publicHost: fleet.a.cluster.hostAddress,
     replicaName: 'two',
+    agentPort: secondAgentPort,
     env: {
       DATABASE_URL: fleet.hub.databaseUrl,
       ATOLL_TLS_CA_FILE: fleet.hub.caFile,
@@ -43,6 +48,14 @@ beforeAll(async () => {
   });
 });
 
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0);
+  await once(server, 'listening');
+  const { port: found } = server.address() as AddressInfo;
+  server.close();
+  return found;
+}
+
 const port = (address: string): string => address.slice(address.lastIndexOf(':') + 1);
 
 /** Sends connections of b's node and pods to the second hub although they dial the first. */
@@ -51,7 +64,7 @@ async function redirect(on: boolean): Promise<void> {
   const host = fleet.a.cluster.hostAddress;
   const rules = `add table ip atoll_redirect
 add chain ip atoll_redirect pre { type nat hook prerouting priority -150 ; }
-add rule ip atoll_redirect pre ip daddr ${host} tcp dport ${port(fleet.hub.agentAddress)} dnat to ${host}:${port(second.agentAddress)}`;
+add rule ip atoll_redirect pre ip daddr ${host} tcp dport ${port(fleet.hub.agentAddress)} dnat to ${host}:${secondAgentPort}`;
   const command = on ? rules.replaceAll('\n', ' ; ').split(' ; ') : ['delete table ip atoll_redirect'];
   for (const line of on ? rules.split('\n') : command) {
     const { exitCode, stderr } = await node.exec(['nft', line]);

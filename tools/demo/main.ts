@@ -2,7 +2,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { buildAll } from '../build/build-all.ts';
+import { buildAgent } from '../build/build-agent.ts';
+import { buildHub } from '../build/build-all.ts';
 import { startHub, type HubProcess } from '../fleet/hub-process.ts';
 import { enrolCluster } from '../fleet/member-cluster.ts';
 import { createRedisCluster, isReady, waitForRedisCluster } from '../fleet/redis-cluster.ts';
@@ -52,12 +53,26 @@ async function createEverywhere(hub: HubProcess, clusters: DemoClusters, steps: 
   return created.map(({ id }) => id);
 }
 
+/** The clusters take longest; the hub is compiled meanwhile. Both are awaited, so that a failure of one leaves none behind. */
+async function prepare(options: DemoOptions, steps: Steps, running: Running): Promise<DemoClusters> {
+  await steps.run('build of the agent', buildAgent);
+  const startClusters = async (): Promise<void> => {
+    running.clusters = await (options.kubeconfig === undefined
+      ? localClusters(steps.log)
+      : existingClusters(options, steps.log));
+  };
+  const results = await Promise.allSettled([
+    steps.run('build of the hub', buildHub),
+    steps.run('member clusters', startClusters),
+  ]);
+  const failed = results.find((result) => result.status === 'rejected');
+  if (failed) throw failed.reason;
+  if (running.clusters === undefined) throw new Error('no member clusters');
+  return running.clusters;
+}
+
 async function run(options: DemoOptions, steps: Steps, running: Running): Promise<void> {
-  await steps.run('build of hub and agent', () => buildAll());
-  running.clusters = await steps.run('member clusters', () =>
-    options.kubeconfig === undefined ? localClusters(steps.log) : existingClusters(options, steps.log),
-  );
-  const { clusters } = running;
+  const clusters = await prepare(options, steps, running);
   running.dataDir = await mkdtemp(join(tmpdir(), 'atoll-demo-'));
   const { dataDir } = running;
   running.hub = await steps.run('hub with its own PostgreSQL', () =>
