@@ -26,6 +26,7 @@ let reporter: Reporter;
 let told: ReportedEvent[];
 let nowMs: number;
 let mayWrite: boolean;
+let ownsNamespace: boolean;
 
 const readLive = (): Promise<RedisClusterObject> => client.get<RedisClusterObject>(RESOURCE.redisCluster, at);
 const writesTo = (part: string): number =>
@@ -35,14 +36,16 @@ const events = async () => (await client.listAll(RESOURCE.event, { namespace: 's
 const pass = async (resource: RedisClusterObject, phase: string, result: PlanResult = { done: [] }): Promise<void> => {
   const condition = { type: 'Ready', status: 'True', reason: phase, message: `It is ${phase}.`, observedGeneration: 1 };
   const status = { phase, conditions: [condition], readyPods: 1, size: 1, pods: [], sentinels: [], dataSetId: 'd' };
-  const plan = { actions: [], trail: [], status: { ...status, renderVersion: 1 } } as unknown as Plan;
-  const snapshot = { resource, redis: {} } as unknown as RedisClusterSnapshot;
+  const trail = [{ rule: 'gate', reason: 'NotOwner', message: 'Somebody else owns it.' }];
+  const plan = { actions: [], trail, status: { ...status, renderVersion: 1 } } as unknown as Plan;
+  const snapshot = { resource, redis: {}, ownsNamespace } as unknown as RedisClusterSnapshot;
   await reporter.report({ snapshot, plan, result, failuresBefore: 0 });
 };
 
 beforeEach(async () => {
   nowMs = Date.parse('2026-11-30T05:00:00Z');
   mayWrite = true;
+  ownsNamespace = true;
   told = [];
   server = await FakeKubeServer.start();
   client = createKubeClient(connectFakeKube(server), { userAgent: 'test/0' });
@@ -124,6 +127,21 @@ describe('Reporter', () => {
     const counted = (await events()).find((event) => event['reason'] === 'Restart');
     expect(counted).toMatchObject({ series: { count: 7 } });
     expect(told.filter((event) => event.reason === 'Restart').at(-1)?.count).toBe(7);
+  });
+
+  it('writes no status for an object of another agent, and tells a person only when nobody attends to it', async () => {
+    ownsNamespace = false;
+    nowMs = Date.parse((await readLive()).metadata.creationTimestamp ?? '') + 5_000;
+    await pass(await readLive(), 'Pending');
+    expect(await events()).toEqual([]);
+    nowMs += 120_000;
+    await pass(await readLive(), 'Pending');
+    expect((await events()).map((event) => event['reason'])).toEqual(['NotOwner']);
+    await client.patchMerge(RESOURCE.redisCluster, at, { status: { phase: 'Ready' } }, { subresource: 'status' });
+    nowMs += 3_600_000;
+    await pass(await readLive(), 'Pending');
+    expect(await events()).toHaveLength(1);
+    expect(writesTo('/status')).toBe(1);
   });
 
   it('goes on when an event is refused', async () => {

@@ -15,6 +15,9 @@ import { numbersIn } from './report-feed.ts';
 import type { ReportFeed } from './report-feed.ts';
 import type { StatusWriter } from './write-status.ts';
 
+/** An owner that is there has written a status long before. */
+const UNATTENDED_AFTER_MS = 60_000;
+
 export interface ReporterSettings {
   readonly writer: StatusWriter;
   readonly events: EventRecorder;
@@ -42,7 +45,8 @@ export class Reporter {
   async report(pass: PassToReport): Promise<void> {
     const { writer, clock, mayWrite } = this.#settings;
     const { plan, result, failuresBefore } = pass;
-    const { resource } = pass.snapshot;
+    const { resource, ownsNamespace } = pass.snapshot;
+    if (!ownsNamespace) return this.#reportUnattended(pass);
     const last = writer.lastOf(resource);
     const now = new Date(clock.nowMs()).toISOString();
     const status = mergeStatus({ resource, last, plan, result, failuresBefore, now });
@@ -57,6 +61,15 @@ export class Reporter {
   forget(key: ObjectKey, uid: string | undefined): void {
     if (uid !== undefined) this.#settings.writer.forget(uid);
     this.#settings.feed.keepNumbers(key, undefined);
+  }
+
+  /** The status belongs to the owner of the namespace. If that one never writes any, a person is told why. */
+  async #reportUnattended({ snapshot: { resource }, plan }: PassToReport): Promise<void> {
+    const { clock, mayWrite, events } = this.#settings;
+    const ageMs = clock.nowMs() - Date.parse(resource.metadata.creationTimestamp ?? '');
+    const [gate] = plan.trail;
+    if (resource.status !== undefined || !(ageMs > UNATTENDED_AFTER_MS) || gate === undefined || !mayWrite()) return;
+    await events.tell(resource, { severity: 'Warning', reason: gate.reason, message: gate.message });
   }
 
   async #tellEvents(
