@@ -237,6 +237,24 @@ describe('local Kubernetes', () => {
     await waitFor('the pods', async () => (await podsReady()) !== '');
   });
 
+  it('parts a node from the API server, which lists it as NotReady while its pods run on', async () => {
+    const node = cluster.node(2);
+    const ip = await kubectl('get', 'pods', '-o', `jsonpath={.items[?(@.spec.nodeName=="${node.name}")].status.podIP}`);
+    await node.partition('apiServer');
+    await waitFor('NotReady', async () => (await nodeReady(node.name)) === 'Unknown', 30_000);
+    expect(await pingFromHere(ip)).toBe('PONG');
+    await node.heal();
+    await waitFor('Ready', async () => (await nodeReady(node.name)) === 'True');
+    await waitFor('the pods', async () => (await podsReady()) !== '');
+  });
+
+  it('pauses the API server, which answers again when resumed', async () => {
+    await cluster.apiServer.pause();
+    expect((await cluster.kubectl(['get', 'nodes', '--request-timeout=2s'])).exitCode).not.toBe(0);
+    await cluster.apiServer.resume();
+    await cluster.ready();
+  });
+
   it('keeps pods running without the API server, which comes back with all it knew', async () => {
     const ip = await kubectl('get', 'pod', 'cache-1', '-o', 'jsonpath={.status.podIP}');
     await cluster.apiServer.kill();
