@@ -20,8 +20,14 @@ export interface HandshakeParts {
 export type HandshakeAnswer =
   { readonly type: 'Hello'; readonly payload: Hello } | { readonly type: 'Enrol'; readonly payload: Enrol };
 
-/** Refusals after which only a new enrolment helps. */
-const IDENTITY_IS_DEAD: ReadonlySet<string> = new Set(['AGENT_REVOKED', 'SIGNATURE_INVALID', 'NOT_FOUND']);
+/** Refusals after which a new enrolment helps, when a person gives a new token for it. */
+const IDENTITY_IS_DEAD: ReadonlySet<string> = new Set([
+  'AGENT_REVOKED',
+  'AGENT_QUARANTINED',
+  'FINGERPRINT_MISMATCH',
+  'SIGNATURE_INVALID',
+  'NOT_FOUND',
+]);
 
 /** True when the agent should enrol. `refusedCode`: of the last terminal refusal, if it was one. */
 export function shouldEnrol(
