@@ -100,6 +100,47 @@ describe('enrolment by mutations', () => {
     agent.close();
   });
 
+  describe('of a second agent', () => {
+    const comeFor = async (namespace: string): Promise<Json> => {
+      const payload = await enrol({ scope: 'NAMESPACE', namespace });
+      const identity = {
+        ...createIdentity(`rootCa:1+ns:${namespace}`),
+        scope: { kind: 'NAMESPACE', namespace } as const,
+      };
+      const agent = await TestAgent.connect(api.hub, identity);
+      agent.enrol(String(payload['token']));
+      await agent.next('EnrolPending');
+      agent.close();
+      return payload;
+    };
+    const join = (payload: Json): Promise<Json> =>
+      api.admin.mutate(
+        'approveAgent',
+        { agentId: idOf(payload, 'agent'), memberClusterId: api.memberClusterId },
+        APPROVED,
+      );
+
+    it('is refused where its scope has one, until that one is revoked', async () => {
+      const [first, second] = [await comeFor('team-b'), await comeFor('team-b')];
+      expect(codes(await join(first))).toEqual([]);
+      expect(await join(second)).toMatchObject({
+        agent: null,
+        userErrors: [{ code: 'ALREADY_EXISTS', field: ['input', 'memberClusterId'] }],
+      });
+      await api.admin.mutate('revokeAgent', { agentId: idOf(first, 'agent') }, 'agent { id }');
+      expect(codes(await join(second))).toEqual([]);
+    });
+
+    it('leaves no member cluster behind that waits for nobody, and its name is free', async () => {
+      const payload = await comeFor('team-c');
+      const { name } = payload['memberCluster'] as { name: string };
+      await join(payload);
+      const listed = await api.admin.query('{ memberClusters(first: 100) { nodes { name } } }');
+      expect(listed.text).not.toContain(`"${name}"`);
+      expect(codes(await enrol({ name }))).toEqual([]);
+    });
+  });
+
   it.each([
     ['a name that is no label', { name: 'EU 1' }, 'name'],
     ['labels that are no text', { labels: { tier: 3 } }, 'labels'],
@@ -146,6 +187,23 @@ describe('enrolment by mutations', () => {
     expect(codes(await api.admin.mutate('revokeAgent', { agentId: 'nonsense' }, 'agent { id }'))).toEqual([
       'NOT_FOUND',
     ]);
+  });
+
+  it('gives a quarantined agent its key back in its own member cluster only', async () => {
+    const payload = await enrol();
+    const agentId = idOf(payload, 'agent');
+    (await come(payload)).close();
+    await api.admin.mutate('approveAgent', { agentId }, APPROVED);
+    const { dataSource } = api.hub.runtime;
+    await dataSource.query(
+      `UPDATE agent SET state = 'QUARANTINED', state_reason = 'test' WHERE member_cluster_id =
+         (SELECT id FROM member_cluster WHERE name = $1)`,
+      [(payload['memberCluster'] as Json)['name']],
+    );
+    const moved = await api.admin.mutate('approveAgent', { agentId, memberClusterId: api.memberClusterId }, APPROVED);
+    expect(moved).toMatchObject({ agent: null, userErrors: [{ code: 'INVALID_INPUT' }] });
+    const approved = await api.admin.mutate('approveAgent', { agentId }, APPROVED);
+    expect(approved).toMatchObject({ agent: { state: 'ACTIVE' }, userErrors: [] });
   });
 
   it('forgets a member cluster and lists what stays there', async () => {
@@ -208,7 +266,12 @@ describe('enrolment by mutations', () => {
     );
     expect(answer.errors).toEqual([]);
     expect(answer.data).toMatchObject({
-      memberCluster: { state: 'ACTIVE', agents: [{ memberCluster: { id: api.memberClusterId } }, {}] },
+      memberCluster: {
+        state: 'ACTIVE',
+        agents: expect.arrayContaining([
+          expect.objectContaining({ memberCluster: { id: api.memberClusterId }, connected: false }),
+        ]) as unknown,
+      },
       node: { id: api.memberClusterId },
     });
   });

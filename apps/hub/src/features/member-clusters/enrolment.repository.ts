@@ -80,6 +80,29 @@ export async function findByFingerprint(
   return rows[0];
 }
 
+/** Whether another agent serves this agent's scope there. Locks the member cluster: of two approvals the second sees the first. */
+export async function isScopeTaken(tx: EntityManager, agentId: string, memberClusterId: string): Promise<boolean> {
+  await tx.query('SELECT 1 FROM member_cluster WHERE id = $1 FOR UPDATE', [memberClusterId]);
+  const found = await tx.query<unknown[]>(
+    `SELECT 1 FROM agent AS mine JOIN agent AS other ON other.member_cluster_id = $2 AND other.id <> mine.id
+       AND other.scope_kind = mine.scope_kind AND other.scope_namespace IS NOT DISTINCT FROM mine.scope_namespace
+       AND other.state <> 'REVOKED'
+     WHERE mine.id = $1`,
+    [agentId, memberClusterId],
+  );
+  return found.length > 0;
+}
+
+/** True when the member cluster was never approved and has lost its only agent to another: then its name is free. */
+export async function forgetIfLeft(tx: EntityManager, memberClusterId: string): Promise<boolean> {
+  const [, found] = await tx.query<[unknown, number]>(
+    `UPDATE member_cluster SET state = 'FORGOTTEN' WHERE id = $1 AND state = 'PENDING'
+       AND NOT EXISTS (SELECT 1 FROM agent WHERE member_cluster_id = $1 AND state <> 'REVOKED')`,
+    [memberClusterId],
+  );
+  return found === 1;
+}
+
 /** False when there is no such member cluster. An agent of scope CLUSTER gives it its fingerprint. */
 export async function activate(
   tx: EntityManager,
@@ -96,6 +119,8 @@ export async function activate(
     `UPDATE agent SET state = 'ACTIVE', state_reason = NULL, approved_at = $2, member_cluster_id = $3 WHERE id = $1`,
     [agent.id, new Date(nowMs), memberClusterId],
   );
+  // A quarantined one begins anew: take-overs from before a person looked say nothing of what is there now.
+  await tx.query('DELETE FROM agent_take_over WHERE agent_id = $1', [agent.id]);
   return true;
 }
 

@@ -46,7 +46,8 @@ export class ApproveAgentInput {
 
   @Field(() => ID, {
     nullable: true,
-    description: 'Join the agent to this member cluster, for agents of scope NAMESPACE.',
+    description:
+      'Join the agent to this member cluster: for agents of scope NAMESPACE, and to replace one that was revoked. One that holds only this agent and was never approved is forgotten.',
   })
   memberClusterId?: string | null;
 

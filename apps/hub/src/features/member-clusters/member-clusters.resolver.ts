@@ -64,7 +64,10 @@ export class MemberClustersResolver {
     return this.enrolment.enrol(input, caller);
   }
 
-  @Mutation(() => ApproveAgentPayload, { description: 'Binds the key and the fingerprint that the agent sent.' })
+  @Mutation(() => ApproveAgentPayload, {
+    description:
+      'Binds the key and the fingerprint that the agent sent. A quarantined agent gets its key back: look at both clusters first.',
+  })
   approveAgent(
     @Args('input') input: ApproveAgentInput,
     @Context('caller') caller: Caller,

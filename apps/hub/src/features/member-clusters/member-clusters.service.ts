@@ -11,6 +11,7 @@ import { appendChanges } from '../../platform/database/change-log.ts';
 import { signalsOf } from '../../platform/database/signals.ts';
 import { type HubRuntime, RUNTIME } from '../../platform/lifecycle/hub-runtime.ts';
 import { IDS, type IdSource } from '../../platform/lifecycle/time-and-ids.ts';
+import { loseSight } from '../agent-link/index.ts';
 import { checkEnrolment, formatInstallCommand, TOKEN_VALID_MS } from './enrolment.rules.ts';
 import * as rows from './enrolment.repository.ts';
 import type {
@@ -80,29 +81,24 @@ export class MemberClustersService {
     return { token, tokenExpiresAt, installCommand: formatInstallCommand(place), caCertificate, hubAddress };
   }
 
-  /** Binds key and fingerprint. A fingerprint that another member cluster has is the same Kubernetes cluster twice. */
+  /**
+   * Binds key and fingerprint. A fingerprint that another member cluster has is the same Kubernetes cluster twice. One
+   * that is quarantined gets its key back: a person has looked at both places that used it.
+   */
   async approveAgent(tx: EntityManager, { input, nowMs }: Request<ApproveAgentInput>): Promise<Outcome<ApprovedAgent>> {
     const agent = await rows.lockAgent(tx, input.agentId);
     if (!agent) return refuse('NOT_FOUND', 'there is no such agent', ['input', 'agentId']);
     const memberClusterId = input.memberClusterId ?? agent.memberClusterId;
     const approved = { agentId: asAgentId(agent.id), memberClusterId: asMemberClusterId(memberClusterId) };
     if (agent.state === 'ACTIVE' && memberClusterId === agent.memberClusterId) return succeed(approved);
-    if (agent.state !== 'PENDING_APPROVAL' || agent.fingerprint === null) {
-      return refuse('INVALID_INPUT', `an agent that is ${agent.state} cannot be approved; it must enrol first`, [
-        'input',
-        'agentId',
-      ]);
-    }
-    const twin = await findTwin(tx, agent, memberClusterId);
-    if (twin !== undefined) {
-      return refuse('ALREADY_EXISTS', `this Kubernetes cluster is the member cluster ${twin} already`, [
-        'input',
-        'agentId',
-      ]);
-    }
+    const refusal = refuseApproval(agent, memberClusterId) ?? (await refusePlace(tx, agent, memberClusterId));
+    if (refusal) return refusal;
     const joined = await rows.activate(tx, { agent, memberClusterId, nowMs });
     if (!joined) return refuse('NOT_FOUND', 'there is no such member cluster', ['input', 'memberClusterId']);
     await appendChanges(tx, nowMs, [{ topic: 'memberCluster', subject: memberClusterId, kind: 'CHANGED' }]);
+    if (memberClusterId !== agent.memberClusterId && (await rows.forgetIfLeft(tx, agent.memberClusterId))) {
+      await appendChanges(tx, nowMs, [{ topic: 'memberCluster', subject: agent.memberClusterId, kind: 'DELETED' }]);
+    }
     signalsOf(tx.dataSource).sendAfterCommit(tx, 'agent', agent.id);
     return succeed(approved);
   }
@@ -135,10 +131,40 @@ export class MemberClustersService {
   async #revoke(tx: EntityManager, agent: rows.AgentRow, nowMs: number): Promise<void> {
     if (agent.state === 'REVOKED') return;
     await rows.setState(tx, agent.id, 'REVOKED');
-    await appendChanges(tx, nowMs, [{ topic: 'memberCluster', subject: agent.memberClusterId, kind: 'CHANGED' }]);
+    await loseSight(tx, agent.id, nowMs);
     for (const channel of ['session', 'agent'] as const)
       signalsOf(tx.dataSource).sendAfterCommit(tx, channel, agent.id);
   }
+}
+
+/** A quarantined agent may only return to where it was: its objects are there. */
+function refuseApproval(agent: rows.AgentRow, memberClusterId: string): Outcome<never> | undefined {
+  const hasCome = agent.state === 'PENDING_APPROVAL' && agent.fingerprint !== null;
+  const returns = agent.state === 'QUARANTINED' && memberClusterId === agent.memberClusterId;
+  if (hasCome || returns) return undefined;
+  const advice =
+    agent.state === 'QUARANTINED'
+      ? 'approve it without memberClusterId, or revoke it and enrol a replacement'
+      : 'it must enrol first';
+  return refuse('INVALID_INPUT', `an agent that is ${agent.state} cannot be approved like this; ${advice}`, [
+    'input',
+    'agentId',
+  ]);
+}
+
+async function refusePlace(
+  tx: EntityManager,
+  agent: rows.AgentRow,
+  memberClusterId: string,
+): Promise<Outcome<never> | undefined> {
+  const twin = await findTwin(tx, agent, memberClusterId);
+  if (twin !== undefined) {
+    const message = `this Kubernetes cluster is the member cluster ${twin} already; approve with its memberClusterId to replace its agent`;
+    return refuse('ALREADY_EXISTS', message, ['input', 'agentId']);
+  }
+  if (!(await rows.isScopeTaken(tx, agent.id, memberClusterId))) return undefined;
+  const message = 'that member cluster has an agent of this scope already; revoke that one first';
+  return refuse('ALREADY_EXISTS', message, ['input', 'memberClusterId']);
 }
 
 /** The name of another member cluster with this fingerprint; only an agent of scope CLUSTER brings one that counts. */
