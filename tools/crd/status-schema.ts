@@ -60,7 +60,7 @@ export const statusSchema = (): Schema =>
     readyPods: whole('Data pods that are ready.'),
     currentPrimary: text('Pod that is the confirmed primary.'),
     targetPrimary: text('Pod that is to become primary.'),
-    primaryTerm: whole('Raised whenever the agent makes a primary.'),
+    primaryTerm: whole('Raised with every new primary, by whomever it was made: the agent or the Sentinels.'),
     primaryVersion: text('Newest engine version that a primary of this data set has run.', { maxLength: 32 }),
     engineVersion: text('Engine version of the primary.'),
     shards: list(

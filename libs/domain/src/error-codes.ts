@@ -13,7 +13,8 @@ export const ERROR_CODES = {
   NO_AGENT_FOR_NAMESPACE: 'Enrol an agent that owns this namespace, or one of scope CLUSTER.',
   TOKEN_INVALID: 'Create a new enrolment token; each is used once and expires.',
   FINGERPRINT_MISMATCH: 'This key belongs to another Kubernetes cluster; enrol this one on its own.',
-  AGENT_QUARANTINED: 'Two agents use one key; look at both clusters, then approve a replacement.',
+  AGENT_QUARANTINED:
+    'Its key was used in two places. Look at both clusters; then approve the agent again, or revoke it and enrol a replacement.',
   AGENT_REVOKED: 'This agent was forgotten; enrol it anew.',
   SIGNATURE_INVALID: 'The agent signed with another key than the enrolled one; enrol it anew.',
   OBJECT_TOO_LARGE: 'Keep the object under 200 KiB.',
@@ -24,6 +25,7 @@ export const ERROR_CODES = {
   MEMBER_API_DOWN: "Wait for the member cluster's API server, or repair it.",
   GENERATION_REUSED: 'Nothing to do: the hub sends the object again under a new generation.',
   NOT_PERMITTED_HERE: "The agent's own limits in the member cluster forbid this; change its values there.",
+  DELETION_DENIED: 'Change deletionPolicy first, or delete with "orphan: true", which leaves the object in place.',
   DELETED_LOCALLY: 'Recreate the object, or forget it.',
   DELETE_BREAKER: 'Many deletes at once are held back; this one goes on by itself when the window has passed.',
   GENERATION_AHEAD:

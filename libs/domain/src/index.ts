@@ -16,4 +16,5 @@ export * from './redis-cluster.ts';
 export * from './restart-only-config.ts';
 export * from './scope.ts';
 export * from './snapshot.ts';
+export * from './validate-spec-change.ts';
 export * from './validate-spec.ts';

@@ -19,7 +19,8 @@ export type SpecProblemCode =
   | 'STORAGE_SIZE_REQUIRED'
   | 'OPERATOR_OWNED_CONFIG'
   | 'INVALID_CONFIG'
-  | 'MAXMEMORY_ABOVE_LIMIT';
+  | 'MAXMEMORY_ABOVE_LIMIT'
+  | 'FIELD_FIXED';
 
 export interface SpecProblem {
   /** From the object's root, for instance `['spec', 'config', 'port']`. */

@@ -86,7 +86,7 @@ export const stateOf = (row: RedisClusterRow): RedisClusterState => ({
   driftPolicy: row.drift_policy,
 });
 
-const isState = (value: unknown): value is RedisClusterState =>
+export const isState = (value: unknown): value is RedisClusterState =>
   typeof value === 'object' && value !== null && 'spec' in value;
 
 export const listStateChanges = (before: RedisClusterState, after: RedisClusterState): readonly string[] => [

@@ -144,6 +144,37 @@ describe('mutations of RedisClusters', () => {
       expect(payload).toMatchObject({ redisCluster: { generation: 1 }, userErrors: [] });
     });
 
+    it('refuses at once what may not change on a running data set, and points at it', async () => {
+      const { id, hubUid } = await createRedisCluster(api);
+      await answerDelivery(api.hub, hubUid);
+      const spec = { ...SPEC, mode: 'REPLICATION', storage: { type: 'PERSISTENT_VOLUME', size: '1Gi' } };
+      expect(await mutate('updateRedisCluster', { id, expectedGeneration: 1, spec })).toMatchObject({
+        redisCluster: null,
+        userErrors: [
+          { code: 'INVALID_INPUT', field: ['input', 'spec', 'mode'] },
+          { code: 'INVALID_INPUT', field: ['input', 'spec', 'storage', 'type'] },
+          { code: 'INVALID_INPUT', field: ['input', 'spec', 'storage', 'size'] },
+          { code: 'INVALID_INPUT', field: ['input', 'spec', 'persistence'] },
+        ],
+      });
+      expect(codes(await mutate('updateRedisCluster', { id, expectedGeneration: 1, spec: changed }))).toEqual([]);
+    });
+
+    it('measures a change against what lies in the member cluster, not against what was refused there', async () => {
+      const { id, hubUid } = await createRedisCluster(api);
+      await answerDelivery(api.hub, hubUid);
+      await mutate('updateRedisCluster', { id, expectedGeneration: 1, spec: changed });
+      await answerDelivery(api.hub, hubUid, { state: 'REJECTED', code: 'SPEC_REJECTED' });
+      const other = { ...SPEC, mode: 'REPLICATION' };
+      expect(codes(await mutate('updateRedisCluster', { id, expectedGeneration: 2, spec: other }))).toEqual([
+        'INVALID_INPUT',
+      ]);
+      const never = await createRedisCluster(api);
+      await answerDelivery(api.hub, never.hubUid, { state: 'REJECTED', code: 'SPEC_REJECTED' });
+      const mended = await mutate('updateRedisCluster', { id: never.id, expectedGeneration: 1, spec: other });
+      expect(mended).toMatchObject({ redisCluster: { generation: 2, spec: { mode: 'Replication' } }, userErrors: [] });
+    });
+
     it('tries a refused spec again when it is sent again', async () => {
       const { id, hubUid } = await createRedisCluster(api);
       await answerDelivery(api.hub, hubUid, { state: 'REJECTED', code: 'CRD_TOO_OLD' });
@@ -221,7 +252,7 @@ describe('mutations of RedisClusters', () => {
 
     it('respect deletionPolicy DENY, unless the object is left in place', async () => {
       const { id } = await createRedisCluster(api, { spec: { ...SPEC, deletionPolicy: 'DENY' } });
-      expect(codes(await mutate('deleteRedisCluster', { id, expectedGeneration: 1 }))).toEqual(['NOT_PERMITTED_HERE']);
+      expect(codes(await mutate('deleteRedisCluster', { id, expectedGeneration: 1 }))).toEqual(['DELETION_DENIED']);
       expect(codes(await mutate('deleteRedisCluster', { id, expectedGeneration: 1, orphan: true }))).toEqual([]);
     });
 

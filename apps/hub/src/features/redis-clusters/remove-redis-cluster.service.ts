@@ -82,7 +82,7 @@ export class RemoveRedisClusterService {
     }
     if (readDeletionPolicy(row) === 'Deny' && kind === 'DELETE') {
       const message = 'Its deletionPolicy is DENY; change that first, or delete with "orphan: true".';
-      return refuse('NOT_PERMITTED_HERE', message, ['input', 'id']);
+      return refuse('DELETION_DENIED', message, ['input', 'id']);
     }
     return this.bury(tx, note, row, kind);
   }

@@ -1,14 +1,16 @@
-import { type Outcome, succeed } from '#domain';
+import { type Outcome, type RedisClusterSpec, succeed } from '#domain';
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import type { Caller } from '../../platform/auth/index.ts';
-import { RunMutationService, type AuditNote } from '../audit/index.ts';
-import { listStateChanges, OpenRedisClusterService, stateOf } from './open-redis-cluster.service.ts';
+import { AuditRepository, RunMutationService, type AuditNote } from '../audit/index.ts';
+import { isState, listStateChanges, OpenRedisClusterService, stateOf } from './open-redis-cluster.service.ts';
 import { PresentRedisClusterService } from './present-redis-cluster.service.ts';
+import type { RedisClusterRow } from './redis-cluster.entity.ts';
 import type { UpdateRedisClusterInput } from './redis-cluster.inputs.ts';
 import type { RedisCluster } from './redis-cluster.model.ts';
 import type { UpdateRedisClusterPayload } from './redis-cluster.payload.ts';
 import { type Revised, ReviseRedisClusterService } from './revise-redis-cluster.service.ts';
+import { checkSpecChange, findWrittenGeneration } from './spec-change.rules.ts';
 import { readSpecInput } from './spec-input.rules.ts';
 
 interface Shown {
@@ -23,6 +25,7 @@ export class UpdateRedisClusterService {
     private readonly gate: OpenRedisClusterService,
     private readonly revision: ReviseRedisClusterService,
     private readonly present: PresentRedisClusterService,
+    private readonly audit: AuditRepository,
   ) {}
 
   async update(input: UpdateRedisClusterInput, caller: Caller): Promise<UpdateRedisClusterPayload> {
@@ -52,6 +55,9 @@ export class UpdateRedisClusterService {
     const spec = readSpecInput(input.spec);
     if (!spec.ok) return spec;
     const row = opened.value;
+    const written = await this.readWrittenSpec(tx, input.id, row);
+    const allowed = written === undefined ? succeed(undefined) : checkSpecChange(written, spec.value);
+    if (!allowed.ok) return allowed;
     const driftPolicy = input.driftPolicy ?? row.drift_policy;
     const wanted = { generation: row.hub_generation + 1, spec: spec.value, driftPolicy };
     const changedFields = listStateChanges(stateOf(row), wanted);
@@ -61,5 +67,17 @@ export class UpdateRedisClusterService {
     }
     const revised = await this.revision.revise(tx, row, wanted, note);
     return revised.ok ? succeed({ ...revised.value, changedFields }) : revised;
+  }
+
+  /** The spec that lies in the member cluster; undefined when there is none, or when audit has forgotten it. */
+  private async readWrittenSpec(
+    tx: EntityManager,
+    id: string,
+    row: RedisClusterRow,
+  ): Promise<RedisClusterSpec | undefined> {
+    const generation = findWrittenGeneration(row);
+    if (generation === undefined) return undefined;
+    const state = generation === row.hub_generation ? stateOf(row) : await this.audit.findState(tx, id, generation);
+    return isState(state) ? (state.spec as RedisClusterSpec) : undefined;
   }
 }
