@@ -56,7 +56,7 @@ function decideDelete(question: TombstoneQuestion, live: KubeObject): TombstoneD
   if (isApproved(tombstone, nowMs)) return { kind: 'DELETE', live, counts: false };
   const recent = question.recentDeletesMs.filter((at) => Math.abs(nowMs - at) < DELETE_WINDOW_MS);
   if (recent.length < maxDeletes) return { kind: 'DELETE', live, counts: true };
-  const message = `${recent.length} objects were deleted here within 5 minutes; more need an approval.`;
+  const message = `This agent's values allow ${maxDeletes} deletes in 5 minutes, and they are used up; it is tried again later.`;
   return refused({ ...rejected(tombstone, 'NOT_PERMITTED_HERE', message), retryable: true });
 }
 

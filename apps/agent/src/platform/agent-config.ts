@@ -50,7 +50,7 @@ export interface LimitsConfig {
   /** Empty: any. */
   readonly imageRegistries: readonly string[];
   readonly acceptDeletes: boolean;
-  /** Deletes within 5 minutes that need no approval. */
+  /** Deletes within 5 minutes; more of them wait. */
   readonly maxDeletes: number;
 }
 
