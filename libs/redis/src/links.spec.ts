@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { REDIS_CONTRACT, startFakeRedis, startFakeSentinel } from '#testing';
+import { REDIS_CONTRACT, SENTINEL_CONTRACT, startFakeRedis, startFakeSentinel } from '#testing';
 import type { FakeRedis } from '#testing';
 import type { RedisCommand } from './assert-command-allowed.ts';
 import { ForbiddenCommandError, assertCommandAllowed } from './assert-command-allowed.ts';
@@ -130,6 +130,13 @@ describe('a link to a Sentinel', () => {
     );
     return { server, link };
   };
+
+  it('keeps the contract, case after case on one Sentinel', async () => {
+    const { link } = await openSentinel();
+    for (const { name, run } of SENTINEL_CONTRACT) {
+      await run(link, ['10.0.0.1', '10.0.0.2']).catch((error: unknown) => expect.fail(`${name}: ${String(error)}`));
+    }
+  });
 
   it('monitors with settings and password at once, and again changes nothing', async () => {
     const { server, link } = await openSentinel();

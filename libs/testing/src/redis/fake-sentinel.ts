@@ -74,6 +74,9 @@ const HANDLERS: Readonly<Record<string, (state: FakeSentinelState, args: readonl
   SET: (state, [name = '', ...pairs]) => {
     const master = state.masters.get(name);
     if (master === undefined) return NO_SUCH_MASTER;
+    if (pairs[0] === 'parallel-syncs' && !/^\d+$/.test(pairs[1] ?? '')) {
+      return new Error(`ERR Invalid argument '${pairs[1]}' for SENTINEL SET 'parallel-syncs'`);
+    }
     for (let index = 0; index + 1 < pairs.length; index += 2)
       master.settings[pairs[index] ?? ''] = pairs[index + 1] ?? '';
     return 'OK';

@@ -2,3 +2,4 @@ export * from './fake-redis.ts';
 export * from './fake-sentinel.ts';
 export * from './redis-contract.ts';
 export * from './resp-server.ts';
+export * from './sentinel-contract.ts';
