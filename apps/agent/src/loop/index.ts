@@ -1,2 +1,2 @@
 export { ControlLoop } from './control-loop.ts';
-export type { PassOutcome, ReconcileParts } from './reconcile.ts';
+export type { PassOutcome } from './reconcile.ts';
