@@ -22,6 +22,7 @@ CREATE TABLE api_token (
 CREATE TABLE idempotency_key (
   principal text NOT NULL, key text NOT NULL, request_hash text NOT NULL, response jsonb NOT NULL,
   created_at timestamptz NOT NULL, PRIMARY KEY (principal, key));
+CREATE INDEX idempotency_key_created ON idempotency_key (created_at);
 -- chain columns are filled by one sequencer, not under each commit
 CREATE TABLE audit (
   seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, at timestamptz NOT NULL, project_id uuid, principal text NOT NULL,

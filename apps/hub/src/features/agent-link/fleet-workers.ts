@@ -4,6 +4,7 @@ import { Inject, Injectable, type OnApplicationBootstrap, type OnModuleDestroy }
 import { appendChanges } from '../../platform/database/change-log.ts';
 import { ClaimedWorker } from '../../platform/database/claimed-worker.ts';
 import { type HubRuntime, RUNTIME } from '../../platform/lifecycle/hub-runtime.ts';
+import { trimIdempotencyKeys } from '../audit/index.ts';
 import { foldFleet } from './fold-fleet.ts';
 import { LivenessWork } from './liveness.work.ts';
 import { trimOutbox } from './trim-outbox.ts';
@@ -38,7 +39,14 @@ export class FleetWorkers implements OnApplicationBootstrap, OnModuleDestroy {
           await appendChanges(tx, Date.now(), [{ topic: 'fleet', subject: FLEET_SUBJECT, kind: 'CHANGED' }]);
         },
       },
-      { name: 'outbox' as const, intervalMs: TRIM_MS, work: trimOutbox },
+      {
+        name: 'outbox' as const,
+        intervalMs: TRIM_MS,
+        work: async (tx: Parameters<typeof foldFleet>[0]) => {
+          await trimOutbox(tx);
+          await trimIdempotencyKeys(tx);
+        },
+      },
     ].map((work) => new ClaimedWorker(dataSource, work, log));
   }
 

@@ -3,3 +3,4 @@ export { AuditModule } from './audit.module.ts';
 export { AuditRepository } from './audit.repository.ts';
 export { AuditResolver } from './audit.resolver.ts';
 export { RunMutationService, type Answer, type AuditNote } from './run-mutation.service.ts';
+export { trimIdempotencyKeys } from './trim-idempotency-keys.ts';
