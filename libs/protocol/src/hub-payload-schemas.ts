@@ -62,7 +62,12 @@ export const hubPayloadSchemas: Schemas = {
   Welcome: welcome,
   SnapshotBegin: v.object({ revision: field.count, objectCount: field.count }),
   SnapshotChunk: v.object({ upserts: v.array(upsert) }),
-  SnapshotEnd: v.object({ revision: field.count, digest: field.digest, tombstones: v.array(tombstone) }),
+  SnapshotEnd: v.object({
+    revision: field.count,
+    digest: field.digest,
+    tombstones: v.array(tombstone),
+    held: v.exactOptional(v.array(field.requiredText)),
+  }),
   Delta: v.object({ revision: field.count, upserts: v.array(upsert), tombstones: v.array(tombstone) }),
   StatusAck: acknowledged,
   EventAck: acknowledged,

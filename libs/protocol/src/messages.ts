@@ -117,8 +117,13 @@ export interface SnapshotEnd {
   readonly revision: number;
   /** Spec digest over all objects of the snapshot. */
   readonly digest: string;
-  /** Every tombstone not yet acked. */
+  /** Every tombstone not yet acked that may be carried out now. */
   readonly tombstones: readonly Tombstone[];
+  /**
+   * hubUids whose delete the hub's breaker holds back: known to the hub, so not UNCLAIMED, and not to be deleted yet.
+   * Apart from the tombstones, so that an agent that does not know the field deletes nothing.
+   */
+  readonly held?: readonly string[];
 }
 
 export interface ObjectOutcome {

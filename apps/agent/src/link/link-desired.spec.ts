@@ -280,6 +280,25 @@ describe('snapshots and inventories', () => {
     expect((await world.hub.nextSession()).hello).toMatchObject({ appliedRevision: 4, specDigest: ack.digest });
   });
 
+  it('keep as managed what the hub holds back from deletion', async () => {
+    const world = await startWorld();
+    runLink(world);
+    const first = await world.hub.nextSession();
+    const both = [buildUpsert('a', 1), buildUpsert('b', 1)];
+    await sendDelta(first, 9, both);
+    world.hub.mode = 'SNAPSHOT';
+    first.connection.terminate();
+    const { connection } = await world.hub.nextSession();
+    connection.send('SnapshotBegin', { revision: 4, objectCount: 1 });
+    connection.send('SnapshotChunk', { upserts: [buildUpsert('a', 1)] });
+    const held = both.filter(({ name }) => name === 'b').map(({ hubUid }) => hubUid);
+    connection.send('SnapshotEnd', { revision: 4, digest: digestOf([buildUpsert('a', 1)]), tombstones: [], held });
+    const ack = await connection.next('DesiredAck');
+    expect(describeOutcomes(ack)).toEqual(['a APPLIED']);
+    expect(ack).toMatchObject({ revision: 4, digest: digestOf(both) });
+    expect(await world.find('b')).toBeDefined();
+  });
+
   it.each([
     ['its digest differs', { objectCount: 1, digest: EMPTY_DIGEST }],
     ['an object is missing', { objectCount: 2, digest: digestOf([buildUpsert('a', 1)]) }],

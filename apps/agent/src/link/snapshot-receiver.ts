@@ -66,7 +66,7 @@ export class SnapshotReceiver {
 
   #settle(end: SnapshotEnd, known: ReadonlySet<string>): Promise<void> {
     const { index, state, log } = this.#parts;
-    const leaving = new Set(end.tombstones.map((tombstone) => tombstone.hubUid));
+    const leaving = new Set([...end.tombstones.map((tombstone) => tombstone.hubUid), ...(end.held ?? [])]);
     const unclaimed = index
       .list()
       .map((object) => object.hubUid)

@@ -24,6 +24,13 @@ export interface SenderParts {
   readonly onFailure: (error: unknown) => void;
 }
 
+interface Split {
+  readonly upserts: readonly TargetRow[];
+  readonly tombstones: readonly TargetRow[];
+  /** Deletes that the breaker holds back, by hubUid. */
+  readonly held: readonly string[];
+}
+
 export class DesiredSender {
   readonly #parts: SenderParts;
   /** Versions sent last in this session, by hubUid: outcomes of older generations carry no hash. */
@@ -137,12 +144,17 @@ export class DesiredSender {
   async #sendSnapshot(): Promise<void> {
     const { agentId, desired, peer } = this.#parts;
     const { revision, rows } = await desired.readAll(agentId);
-    const { upserts, tombstones } = await this.#split(rows);
+    const { upserts, tombstones, held } = await this.#split(rows);
     this.#expectAck(revision, upserts);
     await peer.send('SnapshotBegin', { revision, objectCount: upserts.length });
     for (const chunk of chunkBySize(upserts.map(toUpsert), CHUNK_BYTES))
       await peer.send('SnapshotChunk', { upserts: chunk });
-    await peer.send('SnapshotEnd', { revision, digest: digestOf(upserts), tombstones: tombstones.map(toTombstone) });
+    await peer.send('SnapshotEnd', {
+      revision,
+      digest: digestOf(upserts),
+      tombstones: tombstones.map(toTombstone),
+      ...(held.length > 0 ? { held } : {}),
+    });
   }
 
   #expectAck(revision: number, upserts: readonly TargetRow[]): void {
@@ -151,23 +163,17 @@ export class DesiredSender {
   }
 
   /** Tombstones of DELETE go through the breaker first; those held back are sent when they are due. */
-  async #split(
-    rows: readonly TargetRow[],
-  ): Promise<{ upserts: readonly TargetRow[]; tombstones: readonly TargetRow[] }> {
+  async #split(rows: readonly TargetRow[]): Promise<Split> {
     const upserts = rows.filter((row) => row.deletion === null);
-    const held = rows.filter((row) => row.deletion === 'DELETE' && !row.released);
+    const waiting = rows.filter((row) => row.deletion === 'DELETE' && !row.released).map((row) => row.hubUid);
     const released =
-      held.length > 0
-        ? await this.#parts.desired.release(
-            this.#parts.agentId,
-            held.map((row) => row.hubUid),
-            this.#parts.nowMs(),
-          )
+      waiting.length > 0
+        ? await this.#parts.desired.release(this.#parts.agentId, waiting, this.#parts.nowMs())
         : new Set<string>();
     const tombstones = rows.filter(
       (row) => row.deletion === 'ORPHAN' || (row.deletion === 'DELETE' && (row.released || released.has(row.hubUid))),
     );
-    return { upserts, tombstones };
+    return { upserts, tombstones, held: waiting.filter((hubUid) => !released.has(hubUid)) };
   }
 }
 

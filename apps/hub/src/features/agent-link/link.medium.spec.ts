@@ -270,5 +270,13 @@ describe('tombstones', () => {
       expect(await readDelivery(hub, held?.hubUid ?? '')).toMatchObject({ state: 'WAITING', code: 'DELETE_BREAKER' }),
     );
     agent.close();
+    // A snapshot names the held one too: the agent would else call it UNCLAIMED, and the two sides would disagree.
+    const again = await TestAgent.connect(hub, enrolled.identity);
+    again.hello();
+    expect(await again.next('Welcome')).toMatchObject({ mode: 'SNAPSHOT' });
+    const end = await again.next('SnapshotEnd');
+    expect(end.held).toEqual([held?.hubUid]);
+    expect(new Set(end.tombstones.map(({ hubUid }) => hubUid))).toEqual(told);
+    again.close();
   });
 });
