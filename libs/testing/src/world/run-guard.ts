@@ -4,7 +4,18 @@
  */
 import { WAITING_PRIMARY_HOST } from '#domain';
 import { volumeClaimName } from '#manifests';
-import { findByHost, isPersistent, makeId, podsOf, reaches, redisOf, sentinelOf, sizeOf, tell } from './world-state.ts';
+import {
+  findByHost,
+  isPersistent,
+  makeId,
+  nodeOf,
+  podsOf,
+  reaches,
+  redisOf,
+  sentinelOf,
+  sizeOf,
+  tell,
+} from './world-state.ts';
 import type { SimPod, World } from './world-state.ts';
 
 /** Sentinel's down-after and ten seconds. */
@@ -16,7 +27,7 @@ type Decision =
   | { readonly start: 'later'; readonly fallback: string };
 
 export const runGuard = (world: World, pod: SimPod): void => {
-  if (pod.process !== undefined || world.nowMs < pod.startsAtMs || pod.terminating) return;
+  if (!mayStart(world, pod)) return;
   if (pod.component === 'sentinel') return startSentinel(pod);
   pod.guardUntilMs ??= world.nowMs + PATIENCE_MS;
   const decision = decide(world, pod);
@@ -24,6 +35,9 @@ export const runGuard = (world: World, pod: SimPod): void => {
   if (decision.start === 'replica') return startRedis(world, pod, decision.host);
   if (world.nowMs >= pod.guardUntilMs) startRedis(world, pod, decision.fallback);
 };
+
+const mayStart = (world: World, pod: SimPod): boolean =>
+  pod.process === undefined && world.nowMs >= pod.startsAtMs && !pod.terminating && nodeOf(world, pod)?.up === true;
 
 const startSentinel = (pod: SimPod): void => {
   pod.process = { kind: 'sentinel', id: pod.name, monitor: pod.kept, failoverUntilMs: undefined, lastFailoverMs: -1e9 };
@@ -58,7 +72,7 @@ const hasData = (world: World, pod: SimPod): boolean =>
 const waiting: Decision = { start: 'replica', host: WAITING_PRIMARY_HOST };
 
 const decide = (world: World, pod: SimPod): Decision => {
-  const mode = world.resource?.spec.mode ?? 'Standalone';
+  const { mode } = world.lastSpec;
   if (mode === 'Standalone') return { start: 'primary' };
   return mode === 'Sentinel' ? decideBySentinels(world, pod) : decideByPeers(world, pod);
 };

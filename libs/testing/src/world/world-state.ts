@@ -68,8 +68,11 @@ export interface SimPod {
 export interface World {
   nowMs: number;
   readonly random: SeededRandom;
+  readonly killChance: number;
   readonly names: ObjectNames;
   resource: RedisClusterObject | undefined;
+  /** What was applied last, for applying it again after a deletion. */
+  lastSpec: RedisClusterObject['spec'];
   readonly children: Map<string, KubeObject>;
   readonly nodes: SimNode[];
   readonly pods: Map<string, SimPod>;
@@ -135,7 +138,7 @@ export const makeId = (world: World, prefix: string): string => {
   return `${prefix}-${world.nextId}`;
 };
 
-export const isPersistent = (world: World): boolean => world.resource?.spec.storage?.type === 'PersistentVolume';
+export const isPersistent = (world: World): boolean => world.lastSpec.storage?.type === 'PersistentVolume';
 
 export const sizeOf = (world: World, component: SimPod['component']): number => {
   const name = component === 'redis' ? world.names.redis : world.names.sentinel;

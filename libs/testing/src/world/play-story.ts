@@ -1,0 +1,83 @@
+/**
+ * A life without chance: the world goes its way, and at given seconds something given happens. The log reads as a story,
+ * which a test compares with the one it expects.
+ */
+import type { RedisClusterSpec } from '#domain';
+import { deletePod, killNode, restartContainer, reviveNode } from './run-pods.ts';
+import { makeWorld, stepWorld } from './step-world.ts';
+import type { PlanWorld } from './step-world.ts';
+import { podsOf, tell } from './world-state.ts';
+import type { World } from './world-state.ts';
+
+export type StoryEvent = (world: World) => void;
+
+export interface Story {
+  readonly spec: Partial<RedisClusterSpec>;
+  readonly seconds: number;
+  /** By the second at which it happens. */
+  readonly events: Readonly<Record<number, StoryEvent>>;
+}
+
+export interface StoryResult {
+  readonly log: readonly string[];
+  readonly violations: readonly string[];
+  readonly world: World;
+}
+
+export const playStory = ({ spec, seconds, events }: Story, plan: PlanWorld): StoryResult => {
+  const world = makeWorld({ seed: 1, spec, killChance: 0 });
+  for (let second = 1; second <= seconds; second += 1) {
+    events[second]?.(world);
+    stepWorld(world, plan, true);
+  }
+  return { log: world.log, violations: world.violations, world };
+};
+
+/** Things that happen, by what they happen to. Data pods are named by their ordinal. */
+export const EVENT = {
+  deletePod: (ordinal: number): StoryEvent => {
+    return (world) =>
+      podsOf(world, 'redis')
+        .filter((pod) => pod.ordinal === ordinal)
+        .forEach((pod) => deletePod(world, pod));
+  },
+  crash: (ordinal: number): StoryEvent => {
+    return (world) => {
+      tell(world, `the container of data pod ${ordinal} crashes`);
+      podsOf(world, 'redis')
+        .filter((pod) => pod.ordinal === ordinal)
+        .forEach((pod) => restartContainer(world, pod));
+    };
+  },
+  deleteAllPods: (world: World): void => {
+    for (const component of ['redis', 'sentinel'] as const)
+      podsOf(world, component).forEach((pod) => deletePod(world, pod));
+  },
+  killNode: (name: string): StoryEvent => {
+    return (world) => killNode(world, name);
+  },
+  reviveNode: (name: string): StoryEvent => {
+    return (world) => reviveNode(world, name);
+  },
+  editSpec: (spec: Partial<RedisClusterSpec>): StoryEvent => {
+    return (world) => {
+      const { resource } = world;
+      if (resource === undefined) return;
+      const metadata = { ...resource.metadata, generation: (resource.metadata.generation ?? 1) + 1 };
+      world.resource = { ...resource, metadata, spec: { ...resource.spec, ...spec } };
+      tell(world, `the spec is edited: ${JSON.stringify(spec)}`);
+    };
+  },
+  deleteObject: (world: World): void => {
+    const { resource } = world;
+    if (resource === undefined) return;
+    tell(world, 'the RedisCluster is deleted');
+    world.resource = { ...resource, metadata: { ...resource.metadata, deletionTimestamp: '2026-01-03T00:00:00Z' } };
+  },
+  /** The same object again, with what it needs to find its data set; nothing of its status is left. */
+  applyAgain: (world: World): void => {
+    tell(world, 'the RedisCluster is applied again, with the same data set id');
+    const { resource } = makeWorld({ seed: 1, spec: {}, killChance: 0 });
+    if (resource !== undefined) world.resource = { ...resource, spec: world.lastSpec };
+  },
+} as const;

@@ -1,0 +1,105 @@
+/** How the simulated world is made, and how one second of it passes. */
+import { dataSetIdOf } from '#domain';
+import type { Plan, RedisClusterSnapshot, RedisClusterSpec } from '#domain';
+import { nameObjects } from '#manifests';
+import { checkLedger, checkRoles, excuseDestroyed } from './check-invariants.ts';
+import { drawResource } from './draw-snapshot.ts';
+import { executeInWorld } from './execute-in-world.ts';
+import { observeWorld } from './observe-world.ts';
+import { runGuard } from './run-guard.ts';
+import { runPods } from './run-pods.ts';
+import { runClient, runReplication } from './run-redis.ts';
+import { runSentinels } from './run-sentinels.ts';
+import { makeRandom } from './seeded-random.ts';
+import { TICK_MS, tell, violate } from './world-state.ts';
+import type { World } from './world-state.ts';
+
+/** The planner, given as a function, so that this library does not depend on it. */
+export type PlanWorld = (snapshot: RedisClusterSnapshot, nowMs: number) => Plan;
+
+export interface WorldOptions {
+  readonly seed: number;
+  readonly spec: Partial<RedisClusterSpec>;
+  /** The chance that the agent is killed after any one action. */
+  readonly killChance: number;
+}
+
+/** Three nodes, a RedisCluster that was just applied, and nothing else. */
+export const makeWorld = ({ seed, spec, killChance }: WorldOptions): World => {
+  const random = makeRandom(seed);
+  const config = { 'maxmemory-policy': 'noeviction' };
+  const resource = drawResource({ config, ...spec }, { finalizers: [] });
+  return {
+    nowMs: 0,
+    random,
+    killChance,
+    names: nameObjects(resource.metadata.name, dataSetIdOf(resource)),
+    resource,
+    lastSpec: resource.spec,
+    children: new Map(),
+    nodes: ['node-0', 'node-1', 'node-2'].map((name) => ({
+      name,
+      up: true,
+      partitioned: false,
+      ready: true,
+      notSeenSinceMs: undefined,
+    })),
+    pods: new Map(),
+    volumes: new Map(),
+    acknowledged: new Set(),
+    excused: new Set(),
+    nextWrite: 1,
+    nextId: 0,
+    log: [],
+    violations: [],
+    creations: 0,
+    highestTerm: 0,
+    twoPrimariesSinceMs: undefined,
+    chosen: undefined,
+  };
+};
+
+/** One second: what Kubernetes and the Sentinels do, then the agent (unless it is away), replication and a client. */
+export const stepWorld = (world: World, plan: PlanWorld, agentActs: boolean): Plan | undefined => {
+  world.nowMs += TICK_MS;
+  runPods(world);
+  for (const pod of world.pods.values()) runGuard(world, pod);
+  excuseDestroyed(world);
+  runSentinels(world);
+  const made = agentActs ? runAgent(world, plan) : undefined;
+  runReplication(world);
+  runClient(world);
+  checkLedger(world);
+  checkRoles(world);
+  return made;
+};
+
+const runAgent = (world: World, plan: PlanWorld): Plan | undefined => {
+  const snapshot = observeWorld(world);
+  if (snapshot === undefined) return undefined;
+  const made = plan(snapshot, world.nowMs);
+  if (made.actions.filter((action) => action.disruptive).length > 1) violate(world, 'a plan disrupts twice');
+  for (const action of made.actions) {
+    try {
+      executeInWorld(world, action);
+    } catch (error) {
+      tell(world, `agent: ${action.kind} failed: ${error instanceof Error ? error.message : String(error)}`);
+      return made;
+    }
+    if (world.random.chance(world.killChance)) {
+      tell(world, 'the agent is killed');
+      return undefined;
+    }
+  }
+  keepStatus(world, made);
+  return made;
+};
+
+/** What `report` writes, as far as a later plan reads it. */
+const keepStatus = (world: World, { status }: Plan): void => {
+  if (world.resource === undefined) return;
+  const { pods, conditions: _, sentinels: __, ...states } = status;
+  const generation = world.resource.metadata.generation ?? 0;
+  const shards = [{ name: 'shard-0', pods }];
+  world.resource = { ...world.resource, status: { ...states, shards, observedGeneration: generation } };
+};
