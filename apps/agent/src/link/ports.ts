@@ -61,7 +61,7 @@ export interface LinkParts {
   readonly client: KubeClient;
   readonly store: RedisClusterStore;
   readonly events: EventFeed;
-  /** Moving numbers of an object, for instance `memoryBytes`; undefined when none are known. */
+  /** Moving numbers of an object, for instance `keys`; undefined when none are known. */
   readonly numbersOf: (key: ObjectKey) => Readonly<Record<string, number>> | undefined;
   /** Hash of the RedisCluster schema in this member cluster; empty when it is not known. */
   readonly crdSchemaHash: () => string;

@@ -47,7 +47,7 @@ export class ApproveAgentInput {
   @Field(() => ID, {
     nullable: true,
     description:
-      'Join the agent to this member cluster: for agents of scope NAMESPACE, and to replace one that was revoked. One that holds only this agent and was never approved is forgotten.',
+      'Join the agent to this member cluster: for agents of scope NAMESPACE, and to replace one that was revoked. The member cluster it was enrolled under is then forgotten.',
   })
   memberClusterId?: string | null;
 

@@ -102,7 +102,10 @@ export class RedisClusterStatus {
   @Field(() => [Condition])
   conditions!: Condition[];
 
-  @Field(() => GraphQLJson, { description: 'Moving numbers by name: memory, keys, offsets.' })
+  @Field(() => GraphQLJson, {
+    description:
+      'Numbers of the primary by name: keys, offsetBytes, connectedReplicas. Empty while none answers. They travel with the next change of state, so they may be older than the rest.',
+  })
   numbers!: Record<string, number>;
 
   @Field(() => String, { nullable: true })
