@@ -4,7 +4,7 @@
  */
 import { randomInt } from 'node:crypto';
 import { asDataSetId, formatObjectKey } from '#domain';
-import type { Clock, Plan, PlanResult, RedisClusterObject, RedisClusterSnapshot, Scope } from '#domain';
+import type { Clock, ObjectKey, Plan, PlanResult, RedisClusterObject, RedisClusterSnapshot, Scope } from '#domain';
 import { RESOURCE, readCrdState } from '#kube';
 import type { KubeClient } from '#kube';
 import { describeOwner, nameObjects } from '#manifests';
@@ -15,7 +15,7 @@ import type { PassOutcome } from './loop/index.ts';
 import { LinkPool, MemberCache, Observer, STALE_AFTER_MS, SecretReader } from './observe/index.ts';
 import type { ResourceChange } from './observe/index.ts';
 import { warnSparingly } from './warn-sparingly.ts';
-import { dataSetAccess } from './read-data-set.ts';
+import { dataSetAccess, namesOf } from './read-data-set.ts';
 import type { Log } from './platform/index.ts';
 import { EventRecorder, ReportFeed, Reporter, StatusWriter } from './report/index.ts';
 
@@ -149,11 +149,16 @@ export class Operator {
   }
 
   #resourceChanged(change: ResourceChange): void {
-    if (change.now === undefined) {
-      this.#links.closeOwner(formatObjectKey(change.key));
-      this.#reporter.forget(change.key, change.before?.metadata.uid);
-    }
+    if (change.now === undefined) this.#forget(change.key, change.before);
     for (const listener of this.#listeners) listener(change);
+  }
+
+  /** Nothing of an object that is gone is kept in memory. Its connections are closed by the pass that finds it gone. */
+  #forget(key: ObjectKey, last: RedisClusterObject | undefined): void {
+    this.#reporter.forget(key, last?.metadata.uid);
+    if (last === undefined) return;
+    const { credentialsSecret, connectionSecret } = namesOf(last);
+    for (const name of [credentialsSecret, connectionSecret]) this.#secrets.forget({ ...key, name });
   }
 
   #execute(plan: Plan, { resource }: RedisClusterSnapshot): Promise<PlanResult> {

@@ -64,7 +64,10 @@ export class Observer {
     const { cache, links, access, scope, clock } = this.#settings;
     const owner = formatObjectKey(key);
     const resource = cache.resource(owner);
-    if (resource === undefined) return undefined;
+    if (resource === undefined) {
+      links.closeOwner(owner);
+      return undefined;
+    }
     const pods = cache.podsOf(owner);
     links.retain(owner, pods);
     const [credentials, connection, crdTerminating] = await Promise.all([
@@ -117,7 +120,7 @@ export class Observer {
     pods: readonly PodProjection[],
   ): Promise<Facts<RedisNodeFacts>> {
     const login = this.#login(resource, (values) => this.#settings.access.redisLogin(values));
-    const names = Object.keys(resource.spec.config ?? {});
+    const names = this.#settings.access.configNamesOf(resource);
     return this.#probe(
       pods.filter((pod) => pod.component === 'redis'),
       resource,
