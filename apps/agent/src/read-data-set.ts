@@ -8,6 +8,8 @@ import {
   formatDataSetHash,
   hasAllCredentials,
   nameObjects,
+  redisDirectives,
+  resolveSpec,
 } from '#manifests';
 import type { ObjectNames } from '#manifests';
 import type { DataSetAccess } from './observe/index.ts';
@@ -23,6 +25,7 @@ const operatorLogin: DataSetAccess['redisLogin'] = (values) => {
 export const dataSetAccess: DataSetAccess = {
   hashOf: (resource) => formatDataSetHash(dataSetIdOf(resource)),
   masterNameOf: (resource) => namesOf(resource).masterName,
+  configNamesOf: (resource) => Object.keys(redisDirectives(resolveSpec(resource.spec))),
   credentialsSecretOf: (resource) => namesOf(resource).credentialsSecret,
   connectionSecretOf: (resource) => namesOf(resource).connectionSecret,
   credentialsComplete: (values) => hasAllCredentials(Object.keys(values)),

@@ -10,6 +10,8 @@ export interface DataSetAccess {
   hashOf(resource: RedisClusterObject): string;
   /** Sentinel's name of the master. */
   masterNameOf(resource: RedisClusterObject): string;
+  /** Directives whose live values are compared with the spec: the user's, and those that follow from other fields. */
+  configNamesOf(resource: RedisClusterObject): readonly string[];
   credentialsSecretOf(resource: RedisClusterObject): string;
   connectionSecretOf(resource: RedisClusterObject): string;
   /** True when the Secret's values hold all that the pods need. */
