@@ -17,7 +17,12 @@ const hubFeature = '^apps/hub/src/features/([^/]+)/';
 
 module.exports = {
   forbidden: [
-    { name: 'no-circular', severity: 'error', from: {}, to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } } },
+    {
+      name: 'no-circular',
+      severity: 'error',
+      from: {},
+      to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
+    },
     { name: 'no-unresolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },
     allow(lib('domain'), [], 'domain imports nothing of ours'),
     allow(lib('manifests'), [lib('domain')]),
@@ -50,9 +55,17 @@ module.exports = {
       severity: 'error',
       comment: 'a feature sees another only through its index.ts',
       from: { path: hubFeature, pathNot: '\\.spec\\.ts$' },
-      to: { path: '^apps/hub/src/features/', pathNot: ['^apps/hub/src/features/$1/', '^apps/hub/src/features/[^/]+/index\\.ts$'] },
+      to: {
+        path: '^apps/hub/src/features/',
+        pathNot: ['^apps/hub/src/features/$1/', '^apps/hub/src/features/[^/]+/index\\.ts$'],
+      },
     },
-    { name: 'migrations-stand-alone', severity: 'error', from: { path: '^migrations/' }, to: { path: '^(apps|libs)/' } },
+    {
+      name: 'migrations-stand-alone',
+      severity: 'error',
+      from: { path: '^migrations/' },
+      to: { path: '^(apps|libs)/' },
+    },
     {
       name: 'testing-only-from-tests',
       severity: 'error',
@@ -68,6 +81,10 @@ module.exports = {
     exclude: { path: '^(dist|node_modules/.cache)/' },
     tsPreCompilationDeps: 'specify',
     tsConfig: { fileName: 'tsconfig.json' },
-    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'require', 'node', 'default', 'types'], extensions: ['.ts', '.js', '.json', '.mjs'] },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'require', 'node', 'default', 'types'],
+      extensions: ['.ts', '.js', '.json', '.mjs'],
+    },
   },
 };

@@ -6,6 +6,10 @@ export default defineConfig({
     exclude: ['**/node_modules/**', '**/dist/**', '**/*.medium.spec.ts'],
     environment: 'node',
     passWithNoTests: false,
+    // Most of the time of the slow files is waiting, not work; files share workers, since starting one costs more than most files.
+    pool: 'threads',
+    isolate: false,
+    maxWorkers: 4,
     // Limits for a machine that is busy with something else; on an idle one nothing comes near them.
     testTimeout: 20_000,
     expect: { poll: { timeout: 10_000 } },

@@ -50,10 +50,7 @@ describe('a Sentinel RedisCluster made through GraphQL', () => {
       view.status?.pods.find((pod) => pod.name === primary)?.ip,
     );
 
-    const info = await redisCli(fleet.a.cluster, 'create', primary, [
-      'INFO replication',
-      'INFO memory',
-    ]);
+    const info = await redisCli(fleet.a.cluster, 'create', primary, ['INFO replication', 'INFO memory']);
     expect(info).toContain('role:master');
     expect(info).toContain('connected_slaves:2');
     expect(info).toContain('maxmemory_policy:allkeys-lru');
