@@ -133,7 +133,7 @@ describe('enrolment by mutations', () => {
 
     it('leaves no member cluster behind that waits for nobody, and its name is free', async () => {
       const payload = await comeFor('team-c');
-      const { name } = payload['memberCluster'] as { name: string };
+      const name = String((payload['memberCluster'] as Json)['name']);
       await join(payload);
       const listed = await api.admin.query('{ memberClusters(first: 100) { nodes { name } } }');
       expect(listed.text).not.toContain(`"${name}"`);
