@@ -3,7 +3,7 @@
  * Addresses and the name of the primary are the last confirmed ones until another is confirmed.
  */
 import { REDIS_PORT, SENTINEL_PORT } from '#domain';
-import type { Action, Endpoints, Phase, PlannedStatus, PodRole, PodStatus } from '#domain';
+import type { Action, DataSetRecord, Endpoints, Phase, PlannedStatus, PodRole, PodStatus } from '#domain';
 import { assessHealth } from './assess-health.ts';
 import type { Health } from './assess-health.ts';
 import { buildConditions } from './build-conditions.ts';
@@ -38,11 +38,12 @@ export const buildStatus = ({ view, primary, findings, actions }: StatusInput): 
 };
 
 const describePrimary = (
-  { record, snapshot }: ClusterView,
+  { record: known, snapshot }: ClusterView,
   primary: AnsweringPod | undefined,
   actions: readonly Action[],
 ): Partial<PlannedStatus> => {
   const last = snapshot.resource.status ?? {};
+  const record = recordAfter(actions) ?? known;
   return {
     ...presentField('currentPrimary', primary?.name ?? last.currentPrimary),
     ...presentField('targetPrimary', actions.find((action) => action.kind === 'PromotePod')?.pod),
@@ -51,6 +52,10 @@ const describePrimary = (
     ...presentField('engineVersion', primary?.facts.version ?? last.engineVersion),
   };
 };
+
+/** As it will be when this plan is done: a term that the status forgot could be given a second time. */
+const recordAfter = (actions: readonly Action[]): DataSetRecord | undefined =>
+  actions.findLast((action) => action.kind === 'WriteRecord')?.record;
 
 const choosePhase = (input: StatusInput, health: Health): Phase => {
   if (isAsked(input, 'ActionRequired')) return 'ActionRequired';

@@ -16,6 +16,7 @@ import type {
 import { CURRENT_RENDER_VERSION, nameObjects } from '#manifests';
 import type { ObjectNames } from '#manifests';
 import type { PlannerInput, PlannerPolicy } from './planner-input.ts';
+import { presentField } from './present-field.ts';
 import { acceptSpec } from './accept-spec.ts';
 import type { SpecRefusal } from './accept-spec.ts';
 
@@ -89,8 +90,8 @@ const recordOfStatus = (snapshot: RedisClusterSnapshot, dataSetId: DataSetId): D
     dataSetId,
     primaryTerm: status.primaryTerm,
     renderVersion: status.renderVersion ?? CURRENT_RENDER_VERSION,
-    ...(status.currentPrimary === undefined ? {} : { primaryPod: status.currentPrimary }),
-    ...(status.primaryVersion === undefined ? {} : { primaryVersion: status.primaryVersion }),
+    ...presentField('primaryPod', status.targetPrimary ?? status.currentPrimary),
+    ...presentField('primaryVersion', status.primaryVersion),
   };
 };
 

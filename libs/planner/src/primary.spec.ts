@@ -47,6 +47,7 @@ describe('Sentinel chose another primary', () => {
       { kind: 'LabelRole', pod: P1, role: 'primary' },
     ]);
     expect(made.status.endpoints?.primaryAddress).toBe(`${podIp(1)}:6379`);
+    expect(made.status.primaryTerm).toBe(2);
   });
 
   it.each([
@@ -101,11 +102,17 @@ describe('Sentinels', () => {
     ]);
   });
 
-  it('of those with a wrong address one is told a pass', () => {
-    const wrong = [sentinelFacts('10.9.9.9'), sentinelFacts('10.9.9.9'), sentinelFacts('10.9.9.9')];
-    const made = plan(withFacts(drawSettled(), { sentinels: wrong }));
-    expect(kinds(made)).toEqual(['MonitorPrimary']);
-    expect(made.actions[0]?.disruptive).toBe(true);
+  it('of a minority with a wrong address one is told a pass', () => {
+    const views = [sentinelFacts('10.9.9.9'), sentinelFacts(podIp(0)), sentinelFacts(podIp(0))];
+    const made = plan(withFacts(drawSettled(), { sentinels: views }));
+    expect(made.actions).toMatchObject([{ kind: 'MonitorPrimary', disruptive: true }]);
+  });
+
+  it('when no majority watches the primary all are told together, before a stale one can turn them back', () => {
+    const views = [sentinelFacts('10.9.9.9'), sentinelFacts('10.9.9.9'), sentinelFacts(podIp(0))];
+    const made = plan(withFacts(drawSettled(), { sentinels: views }));
+    expect(kinds(made)).toEqual(['MonitorPrimary', 'MonitorPrimary']);
+    expect(made.actions.some((action) => action.disruptive)).toBe(false);
   });
 
   it('none is touched during a failover', () => {
@@ -145,6 +152,19 @@ describe('replicas', () => {
     const earlier = waitingFacts(P1, { keys: 500, replicationId: masterFacts(P0).replicationId, offsetBytes: 900 });
     const made = plan(withFacts(drawSettled(), { redis: [masterFacts(P0, { keys: 0 }), earlier] }));
     expect(made.actions).toMatchObject([{ kind: 'ReplicateFrom', pod: P1 }]);
+  });
+
+  it('they are attached and the Sentinels told, when these name a pod that is no primary and know nobody else', () => {
+    const view = sentinelFacts(podIp(2), { replicaHosts: ['10.9.9.9'] });
+    const facts = [masterFacts(P0), waitingFacts(P1), waitingFacts(P2)];
+    const made = plan(withFacts(drawSettled(), { redis: facts, sentinels: [view, view, view] }));
+    expect(kinds(made)).toEqual([
+      'ReplicateFrom',
+      'ReplicateFrom',
+      'MonitorPrimary',
+      'MonitorPrimary',
+      'MonitorPrimary',
+    ]);
   });
 
   it('none is given to a primary while no Sentinel majority is in sight: it may have chosen another', () => {

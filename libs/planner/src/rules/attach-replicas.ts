@@ -8,7 +8,8 @@
  */
 import { answers } from '../cluster-view.ts';
 import type { AnsweringPod, ClusterView } from '../cluster-view.ts';
-import { followsAddressOf, isMaster, isUnlinked, sentinelsAllow } from '../find-primary.ts';
+import { followsAddressOf, isMaster, isUnlinked } from '../find-primary.ts';
+import { sentinelsAllow } from '../judge-sentinels.ts';
 import { isPastOf, shareHistory } from '../lineage.ts';
 import { replicateFrom } from '../make-action.ts';
 import type { Action } from '#domain';

@@ -3,7 +3,8 @@
  * demoted here, since demoting one erases what only it holds. In Sentinel mode the Sentinels demote the loser within
  * seconds; elsewhere, or without their majority, a person has to choose.
  */
-import { findPrimary, isMaster, judgeSentinels } from '../find-primary.ts';
+import { findPrimary, isMaster } from '../find-primary.ts';
+import { judgeSentinels } from '../judge-sentinels.ts';
 import type { AnsweringPod, ClusterView } from '../cluster-view.ts';
 import type { Finding, Rule } from '../rule.ts';
 

@@ -8,7 +8,8 @@
  */
 import { answers } from '../cluster-view.ts';
 import type { AnsweringPod, ClusterView, ReachableSentinel, SentinelPod } from '../cluster-view.ts';
-import { followsAddressOf, judgeSentinels } from '../find-primary.ts';
+import { followsAddressOf } from '../find-primary.ts';
+import { judgeSentinels } from '../judge-sentinels.ts';
 import type { Rule } from '../rule.ts';
 
 export const forgetLostReplicas: Rule = {

@@ -1,12 +1,14 @@
 /**
- * Each Sentinel monitors the confirmed primary with the settings of the spec. One that monitors nothing is told at once;
- * one with a wrong address is told anew one a pass, since that makes it forget its peers for a moment, and never while
- * any Sentinel runs a failover. One whose view is right is not touched (04, Sentinel).
+ * Each Sentinel monitors the confirmed primary with the settings of the spec. One that monitors nothing is told at once.
+ * A minority with a wrong address is told anew one a pass, since that makes a Sentinel forget its peers for a moment, and
+ * never while any Sentinel runs a failover. When no majority watches the primary there is nothing to lose, and all are
+ * told together: told one by one, the next hello of a stale one, whose epoch is higher, would turn them back. One whose
+ * view is right is not touched (04, Sentinel).
  */
 import { REDIS_PORT } from '#domain';
 import type { Action } from '#domain';
 import type { AnsweringPod, ClusterView, ReachableSentinel, SentinelPod } from '../cluster-view.ts';
-import { judgeSentinels, sentinelsAllow } from '../find-primary.ts';
+import { judgeSentinels, sentinelsAllow } from '../judge-sentinels.ts';
 import type { Rule } from '../rule.ts';
 
 type AnsweringSentinel = SentinelPod & { readonly facts: ReachableSentinel };
@@ -20,10 +22,12 @@ export const monitorPrimary: Rule = {
     const silent = sentinels.filter((pod) => !pod.facts.monitors);
     const wrong = sentinels.filter((pod) => pod.facts.monitors && !monitors(pod, primary));
     const right = sentinels.filter((pod) => monitors(pod, primary));
+    const lost = right.length * 2 <= view.spec.sentinel.replicas;
     const disrupted = planned.some((action) => action.disruptive);
+    const next = lost ? wrong : wrong.slice(0, disrupted ? 0 : 1);
     const actions = [
-      ...silent.map((pod) => monitor(view, pod, primary, false)),
-      ...(disrupted ? [] : wrong.slice(0, 1).map((pod) => monitor(view, pod, primary, true))),
+      ...silent.map((pod) => monitor(view, pod, primary, 'SentinelMonitorsNothing')),
+      ...next.map((pod) => monitor(view, pod, primary, lost ? 'SentinelsWatchNobody' : 'SentinelViewWrong')),
       ...right.flatMap((pod) => correctSettings(view, pod)),
     ];
     const [first] = actions;
@@ -44,7 +48,7 @@ export const sentinelSettings = ({ spec }: Pick<ClusterView, 'spec'>): Readonly<
   'parallel-syncs': '1',
 });
 
-const monitor = (view: ClusterView, pod: AnsweringSentinel, primary: AnsweringPod, disruptive: boolean): Action => ({
+const monitor = (view: ClusterView, pod: AnsweringSentinel, primary: AnsweringPod, reason: string): Action => ({
   kind: 'MonitorPrimary',
   sentinelPod: pod.name,
   masterName: view.names.masterName,
@@ -52,9 +56,9 @@ const monitor = (view: ClusterView, pod: AnsweringSentinel, primary: AnsweringPo
   primaryPort: REDIS_PORT,
   quorum: view.spec.sentinel.quorum,
   settings: sentinelSettings(view),
-  reason: disruptive ? 'SentinelViewWrong' : 'SentinelMonitorsNothing',
+  reason,
   message: `Sentinel ${pod.name} monitors ${primary.name}.`,
-  disruptive,
+  disruptive: reason === 'SentinelViewWrong',
 });
 
 const correctSettings = (view: ClusterView, pod: AnsweringSentinel): Action[] => {

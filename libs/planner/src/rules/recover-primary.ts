@@ -8,7 +8,8 @@ import { podName } from '#manifests';
 import { answers } from '../cluster-view.ts';
 import type { AnsweringPod, ClusterView } from '../cluster-view.ts';
 import { chooseSuccessor } from '../choose-successor.ts';
-import { isMaster, isUnlinked, isWaiting, judgeSentinels } from '../find-primary.ts';
+import { isMaster, isUnlinked, isWaiting } from '../find-primary.ts';
+import { judgeSentinels, sentinelsCanDecide } from '../judge-sentinels.ts';
 import { promotePod, writeRecord } from '../make-action.ts';
 import { proveDeath } from '../prove-death.ts';
 import { askPerson, waitFor } from '../rule.ts';
@@ -44,27 +45,6 @@ const explainHandsOff = (view: ClusterView): RuleOutcome | undefined => {
   if (linked.length === 0) return undefined;
   const message = `${linked.join(', ')} are linked to a primary that this agent cannot reach; it is alive.`;
   return waitFor('PrimaryNotReachable', message);
-};
-
-/**
- * A failover runs, or a majority agrees and has somebody to work with today: the one it names, when only our view of that one may
- * be broken, or a replica it knows. The one it names is nobody's hope once it answers as a replica itself.
- */
-const sentinelsCanDecide = (view: ClusterView): boolean => {
-  const { failoverInProgress, majorityMonitors, agreedHost, knownHosts } = judgeSentinels(view);
-  if (failoverInProgress) return true;
-  if (!majorityMonitors || agreedHost === undefined || haveGivenUp(view)) return false;
-  return view.dataPods.some((pod) => {
-    if (pod.ip === undefined) return false;
-    return pod.ip === agreedHost ? !answers(pod) : knownHosts.has(pod.ip) && !isMaster(pod);
-  });
-};
-
-/** Sentinel takes no replica whose link was down for ten times downAfter; two failover timeouts more are its last try. */
-const haveGivenUp = ({ spec, dataPods }: ClusterView): boolean => {
-  const limitMs = 10 * spec.sentinel.downAfterMs + 2 * spec.sentinel.failoverTimeoutMs;
-  const pods = dataPods.filter(answers);
-  return pods.length > 0 && pods.every((pod) => (pod.facts.linkDownSinceMs ?? 0) > limitMs);
 };
 
 const recover = (view: ClusterView): RuleOutcome => {
