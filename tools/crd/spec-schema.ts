@@ -82,7 +82,7 @@ const sentinel = fields(
       maximum: SPEC_LIMITS.maxSentinels,
     }),
     downAfter: duration('Silence after which the primary counts as down, for instance 5s. Default 5s.'),
-    failoverTimeout: duration('Time after which a failover is tried again. Default 60s.'),
+    failoverTimeout: duration('Time after which a failover is tried again. Default 15s.'),
     resources: resources('Of each Sentinel container.'),
   },
   {

@@ -31,7 +31,7 @@ export interface SentinelSpec {
   readonly quorum?: number;
   /** Duration as `500ms`, `5s`, `1m`. Default 5s. */
   readonly downAfter?: string;
-  /** Duration. Default 60s. */
+  /** Duration. Default 15s. */
   readonly failoverTimeout?: string;
   readonly resources?: ResourceRequirements;
 }

@@ -9,7 +9,7 @@ describe('resolveSpec', () => {
     expect(resolveSpec(base)).toMatchObject({
       engine: { image: 'docker.io/library/redis:8.0' },
       size: 3,
-      sentinel: { replicas: 3, quorum: 2, downAfterMs: 5_000, failoverTimeoutMs: 60_000 },
+      sentinel: { replicas: 3, quorum: 2, downAfterMs: 5_000, failoverTimeoutMs: 15_000 },
       storage: { type: 'Ephemeral' },
       persistenceEnabled: false,
       deletionPolicy: 'RetainVolumes',

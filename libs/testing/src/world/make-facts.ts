@@ -72,7 +72,7 @@ export const sentinelFacts = (host: string, change: Partial<ReachableSentinelFac
   settings: {
     quorum: '2',
     'down-after-milliseconds': '5000',
-    'failover-timeout': '60000',
+    'failover-timeout': '15000',
     'parallel-syncs': '1',
   },
   ...change,
