@@ -85,7 +85,9 @@ export class AgentListener implements BeforeApplicationShutdown {
 
   #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     socket.on('error', () => undefined);
-    if (this.runtime.readiness.draining || new URL(request.url ?? '/', 'https://hub').pathname !== AGENT_PATH) {
+    // Not by URL: that throws for a target like "//", and what is thrown here ends the process.
+    const [path] = (request.url ?? '').split('?');
+    if (this.runtime.readiness.draining || path !== AGENT_PATH) {
       socket.end(`HTTP/1.1 ${this.runtime.readiness.draining ? 503 : 404} Refused\r\nConnection: close\r\n\r\n`);
       return;
     }

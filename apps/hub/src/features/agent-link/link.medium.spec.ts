@@ -1,4 +1,5 @@
 import { EMPTY_DIGEST, digestOf } from '#protocol';
+import { connect } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 
 import {
@@ -20,6 +21,22 @@ beforeAll(async () => {
   hub = await startTestHub(await createTestDatabase());
 });
 afterAll(() => hub.close());
+
+/** Sends one request for an upgrade as it is, which no client library would, and returns the status line. */
+function upgradeTo(target: string): Promise<string> {
+  const [host = '', port = ''] = hub.ready.agentAddress.split(':');
+  const socket = connect({ host, port: Number(port), ca: hub.runtime.tls.caCertificate, servername: 'localhost' });
+  socket.write(`GET ${target} HTTP/1.1\r\nHost: hub\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`);
+  return new Promise((done, failed) => {
+    socket.on('data', (data) => done(data.toString().split('\r\n')[0] ?? '')).on('error', failed);
+  });
+}
+
+describe('the listener', () => {
+  it.each(['//', '//:port', 'http://[', '/other', '/agent/v1/', '*'])('refuses %s and stays', async (target) => {
+    expect(await upgradeTo(target)).toBe('HTTP/1.1 404 Refused');
+  });
+});
 
 describe('enrolment', () => {
   it('binds key and fingerprint at approval, and tells the waiting agent at once', async () => {
