@@ -1,6 +1,10 @@
 import { spawn } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { tryCommand } from '../tools/setup/run-command.ts';
+import { waitFor } from './member.ts';
 
 interface Summary {
   readonly ok: boolean;
@@ -9,39 +13,61 @@ interface Summary {
   readonly redisClusters: readonly { readonly memberCluster: string; readonly replicas: number }[];
 }
 
-const hubs = async (): Promise<string[]> => {
-  const { stdout } = await tryCommand(['pgrep', '-f', 'dist/apps/hub/src/main.js']);
-  return stdout.trim().split('\n').filter(Boolean);
-};
+/** A folder of this run alone: hub, PostgreSQL and clusters of the demo carry its name in arguments or environment. */
+const runFolder = (): string => mkdtempSync(join(tmpdir(), 'atoll-e2e-demo-'));
+const environmentOf = (folder: string): NodeJS.ProcessEnv => ({ ...process.env, TMPDIR: folder });
+
+function mentions(pid: string, text: string): boolean {
+  try {
+    return ['cmdline', 'environ'].some((file) => readFileSync(`/proc/${pid}/${file}`, 'utf8').includes(text));
+  } catch {
+    return false; // it ended meanwhile
+  }
+}
+
+/** What of the run is still alive, by command line. */
+const survivors = (folder: string): string[] =>
+  readdirSync('/proc')
+    .filter((pid) => /^\d+$/.test(pid) && mentions(pid, folder))
+    .map((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' '));
 
 it('npm run demo -- --exit --json: two member clusters, a Sentinel Redis in each, a key written and read', async () => {
-  const before = await hubs();
-  const { stdout, stderr, exitCode } = await tryCommand(['node', 'tools/demo/main.ts', '--exit', '--json'], {
-    timeoutMs: 280_000,
-  });
+  const folder = runFolder();
+  const options = { timeoutMs: 280_000, env: environmentOf(folder) };
+  const { stdout, stderr, exitCode } = await tryCommand(['node', 'tools/demo/main.ts', '--exit', '--json'], options);
   expect(exitCode, stderr.slice(-2000)).toBe(0);
   const summary = JSON.parse(stdout) as Summary;
   expect(summary.ok).toBe(true);
   expect(summary.redisClusters.map((each) => each.memberCluster)).toEqual(['berlin', 'boston']);
   expect(summary.redisClusters.every((each) => each.replicas === 2)).toBe(true);
-  console.log(
-    `demo: ${summary.totalSeconds} s: ${summary.steps.map((step) => `${step.name} ${step.seconds} s`).join('; ')}`,
-  );
-  expect(await hubs()).toEqual(before);
+  const steps = summary.steps.map((step) => `${step.name} ${step.seconds} s`);
+  console.log(`demo: ${summary.totalSeconds} s: ${steps.join('; ')}`);
+  await waitFor('nothing of it to run', async () => survivors(folder).length === 0, 5_000);
+  expect(readdirSync(folder)).toEqual([]);
 }, 300_000);
 
-it('Ctrl-C in the middle of the demo leaves nothing running', async () => {
-  const before = await hubs();
-  const child = spawn('node', ['tools/demo/main.ts'], { stdio: ['ignore', 'ignore', 'pipe'] });
-  let output = '';
-  child.stderr.on('data', (chunk: Buffer) => {
-    output += chunk.toString();
-    if (output.includes('✓ hub with its own PostgreSQL')) child.kill('SIGINT');
-  });
-  const code = await new Promise((resolve) => child.once('exit', resolve));
-  expect(code, output.slice(-2000)).toBe(0);
-  expect(output).toContain('✓ hub with its own PostgreSQL');
-  expect(await hubs()).toEqual(before);
-  const { stdout } = await tryCommand(['pgrep', '-af', 'berlin|boston']);
-  expect(stdout).toBe('');
-}, 200_000);
+it.each(['SIGINT', 'SIGKILL'] as const)(
+  '%s in the middle of the demo leaves nothing running',
+  async (signal) => {
+    const folder = runFolder();
+    const options = { stdio: ['ignore', 'ignore', 'pipe'] as ['ignore', 'ignore', 'pipe'], env: environmentOf(folder) };
+    const child = spawn('node', ['tools/demo/main.ts'], options);
+    let output = '';
+    let sent = false;
+    child.stderr.on('data', (chunk: Buffer) => {
+      output += chunk.toString();
+      if (sent || !output.includes('✓ hub with its own PostgreSQL')) return;
+      sent = true;
+      expect(survivors(folder).length).toBeGreaterThan(1);
+      child.kill(signal);
+    });
+    const [code, by] = await new Promise<unknown[]>((resolve) => child.once('exit', (...result) => resolve(result)));
+    expect([code, by], output.slice(-2000)).toEqual(signal === 'SIGINT' ? [0, null] : [null, 'SIGKILL']);
+    await waitFor(
+      `nothing of it to run: ${survivors(folder).join('; ')}`,
+      async () => survivors(folder).length === 0,
+      15_000,
+    );
+  },
+  200_000,
+);
