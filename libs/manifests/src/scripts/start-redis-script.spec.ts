@@ -428,6 +428,11 @@ describe('credentials in the guard', () => {
     expect(acl).toContain(`user app on #${hash(PASSWORDS.app)} #${hash('canaryE5')} `);
   });
 
+  it('lets nobody in as default, but gives it the rights with which transactions in the AOF are replayed', () => {
+    const acl = start({ spec: spec('Standalone') }).read('run/users.acl');
+    expect(acl.match(/^user default .*/gm)).toEqual(['user default off resetpass allkeys allchannels +@all']);
+  });
+
   it('does not start a server when a password is missing', () => {
     const { status, told, role } = start({ spec: spec('Standalone'), without: 'app' });
     expect(status).toBe(65);
