@@ -121,6 +121,54 @@ describe('executePlan', () => {
   });
 });
 
+describe('namesakes of children', () => {
+  const foreign = (kind: string, name: string): KubeObject => ({
+    apiVersion: 'v1',
+    kind,
+    metadata: { name, namespace: 'shop', labels: { app: 'theirs' } },
+  });
+
+  it('leaves a Service that somebody made under the name of a child as it is, and says so', async () => {
+    const theirs = await client.create(foreign('Service', 'a'));
+    const { failure } = await run(apply('a'));
+    expect(failure).toMatchObject({ reason: 'ApplyChildRefused' });
+    expect(failure?.message).toContain('Service a exists and was not made for this RedisCluster');
+    expect(await client.get(RESOURCE.service, { namespace: 'shop', name: 'a' })).toEqual(theirs);
+  });
+
+  it('puts back the labels of a child that was applied before', async () => {
+    await run(apply('a'));
+    const at = { namespace: 'shop', name: 'a' };
+    await client.patchMerge(RESOURCE.service, at, { metadata: { labels: { [LABEL.dataSet]: null } } });
+    expect((await run(apply('a'))).failure).toBeUndefined();
+    expect((await client.get(RESOURCE.service, at)).metadata.labels).toMatchObject({
+      [LABEL.dataSet]: owner.dataSetHash,
+    });
+  });
+
+  it('takes over what an earlier data set of the same RedisCluster left', async () => {
+    const labels = { [LABEL.managedBy]: 'atoll', [LABEL.instance]: 'cache', [LABEL.dataSet]: 'earlier' };
+    await client.create({ ...foreign('Service', 'a'), metadata: { name: 'a', namespace: 'shop', labels } });
+    expect((await run(apply('a'))).failure).toBeUndefined();
+  });
+
+  it('never writes into a Secret of others', async () => {
+    const theirs = await client.create(foreign('Secret', names.connectionSecret));
+    const key = { namespace: 'shop', name: names.credentialsSecret };
+    const create: Action = {
+      ...told,
+      kind: 'CreateCredentials',
+      key,
+      dataSetHash: owner.dataSetHash,
+      users: [...CREDENTIAL_USERS],
+    };
+    const at = { namespace: 'shop', name: names.connectionSecret };
+    const publish: Action = { ...told, kind: 'PublishConnection', key: at, fields: { host: 'cache.shop.svc' } };
+    expect((await run(create, publish)).failure).toMatchObject({ reason: 'PublishConnectionRefused' });
+    expect(await client.get(RESOURCE.secret, at)).toEqual(theirs);
+  });
+});
+
 describe('finalizers', () => {
   it('adds and removes ours and keeps those of others', async () => {
     await run({ ...told, kind: 'AddFinalizer' });

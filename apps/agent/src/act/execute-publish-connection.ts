@@ -1,6 +1,7 @@
 /** Publishes Secret <name>-connection for clients: the planned fields and the application's password of the moment. */
 import { RESOURCE } from '#kube';
 import { APPLICATION_USER, renderConnection } from '#manifests';
+import { assertOurs } from './assert-ours.ts';
 import type { Executor } from './execution-context.ts';
 import { RefusedError, WRITE } from './execution-context.ts';
 
@@ -11,6 +12,7 @@ export const executePublishConnection: Executor<'PublishConnection'> = async (ac
   const encoded = ((credentials?.['data'] ?? {}) as Record<string, string>)[APPLICATION_USER];
   if (encoded === undefined) throw new RefusedError('NO_CREDENTIALS', `Secret ${name} is not there yet.`);
   const password = Buffer.from(encoded, 'base64').toString('utf8');
+  await assertOurs(context, RESOURCE.secret, action.key.name);
   assertMayWrite();
   await client.apply(renderConnection(owner, action.key.name, action.fields, password), {
     ...WRITE,
