@@ -1,9 +1,11 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
-import { tryCommand } from '../tools/setup/run-command.ts';
+import { afterAll, describe, expect, it } from 'vitest';
+import { ensureEngineImage, ensureKubernetesBinary, LocalKubernetes } from '../tools/local-kubernetes/index.ts';
+import { endDetachedClusters } from '../tools/local-kubernetes/local-kubernetes.ts';
+import { runCommand, tryCommand } from '../tools/setup/run-command.ts';
 import { waitFor } from './member.ts';
 
 interface Summary {
@@ -45,6 +47,34 @@ it('npm run demo -- --exit --json: two member clusters, a Sentinel Redis in each
   await waitFor('nothing of it to run', async () => survivors(folder).length === 0, 5_000);
   expect(readdirSync(folder)).toEqual([]);
 }, 300_000);
+
+describe('on clusters that exist', () => {
+  const names = ['kiel', 'oslo'];
+  afterAll(() => endDetachedClusters(names));
+
+  it('installs the agent as a user would, and leaves the clusters as they are', async () => {
+    const engine = await ensureEngineImage('redis:8.0');
+    const clusters = names.map((name) => ({ name, nodes: 1 }));
+    const images = 'path' in engine ? [engine.path] : [];
+    const kubernetes = await LocalKubernetes.start({ clusters, images, detached: true });
+    const { path: binary } = await ensureKubernetesBinary();
+    const env = { ...process.env, KUBECONFIG: kubernetes.clusters.map((each) => each.kubeconfigPath).join(':') };
+    const merged = await runCommand([binary, 'kubectl', 'config', 'view', '--flatten'], { env });
+    const kubeconfig = join(runFolder(), 'kubeconfig');
+    writeFileSync(kubeconfig, merged, { mode: 0o600 });
+
+    const contexts = names.flatMap((name) => ['--context', name]);
+    const argv = ['node', 'tools/demo/main.ts', '--kubeconfig', kubeconfig, ...contexts, '--exit', '--json'];
+    const { stdout, stderr, exitCode } = await tryCommand(argv, { timeoutMs: 200_000 });
+    expect(exitCode, stderr.slice(-2000)).toBe(0);
+    const summary = JSON.parse(stdout) as Summary;
+    expect(summary.redisClusters.map((each) => each.memberCluster)).toEqual(names);
+    for (const cluster of kubernetes.clusters) {
+      const { stdout: agents } = await cluster.kubectl(['get', 'deployment', '-n', 'atoll-system', '-o', 'name']);
+      expect(agents.trim()).toBe('deployment.apps/atoll-agent');
+    }
+  }, 300_000);
+});
 
 it.each(['SIGINT', 'SIGKILL'] as const)(
   '%s in the middle of the demo leaves nothing running',

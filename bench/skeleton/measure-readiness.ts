@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { GraphqlClient } from '../../tools/fleet/graphql-client.ts';
 import type { Kubectl } from '../../tools/fleet/connect-redis.ts';
 import { createRedisCluster, isReady, waitForRedisCluster } from '../../tools/fleet/redis-cluster.ts';
-import { runCommand } from '../../tools/setup/run-command.ts';
 import { BENCH_NAMESPACE, SENTINEL, type BenchMember } from './bench-member.ts';
 
 export interface Readiness {
@@ -53,8 +52,7 @@ const plainStatefulSet = {
 
 async function measurePlain(member: BenchMember): Promise<number> {
   const startedAt = performance.now();
-  const argv = ['kubectl', `--kubeconfig=${member.access.kubeconfigPath}`, 'apply', '-f', '-'];
-  await runCommand(argv, { input: JSON.stringify(plainStatefulSet) });
+  await member.kubectl(['apply', '-f', '-'], JSON.stringify(plainStatefulSet));
   while (performance.now() - startedAt < DEADLINE_MS) {
     const ready = await member.kubectl([
       'get',

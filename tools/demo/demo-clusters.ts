@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs';
-import { networkInterfaces } from 'node:os';
 import { kubectlOf, type Kubectl } from '../fleet/connect-redis.ts';
 import type { AgentInstall, KubernetesAccess } from '../fleet/member-cluster.ts';
 import {
@@ -45,32 +44,53 @@ export async function localClusters(log: Log): Promise<DemoClusters> {
   };
 }
 
-/** The default for clusters of `npm run local-kubernetes`: the first address of this machine in the test range. */
-function defaultHubHost(): string {
-  const addresses = Object.values(networkInterfaces()).flatMap((each) => each ?? []);
-  const bridge = addresses.find((each) => each.family === 'IPv4' && each.address.startsWith('198.18.'));
-  if (bridge) return bridge.address;
-  throw new Error(
-    '--hub-address is missing: under which name or address do the pods of these clusters reach this machine?',
-  );
+/** What only clusters of `npm run local-kubernetes` have by themselves: an agent image, and an address of this machine. */
+async function localDefaults(
+  options: DemoOptions,
+  log: Log,
+): Promise<{ agentImage: string; hubHost: string; kubectl: readonly string[] } | undefined> {
+  const local = await LocalKubernetes.attach(options.contexts);
+  if (local === undefined) return undefined;
+  const agent = await buildAgentImage({ bundlePath: AGENT_BUNDLE, log });
+  for (const cluster of local.clusters) await cluster.loadImage(agent.path);
+  const { path: binary } = await ensureKubernetesBinary(log);
+  const hubHost = local.clusters[0]?.hostAddress ?? '';
+  await local.stop(); // lets go of them; they run on
+  return { agentImage: agent.reference, hubHost, kubectl: [binary, 'kubectl'] };
+}
+
+const missing = (option: string, why: string): Error =>
+  new Error(`${option} is missing; only clusters of "npm run local-kubernetes" have a default. ${why}`);
+
+interface ExistingAccess {
+  readonly agentImage: string;
+  readonly hubHost: string;
+  readonly kubectl: readonly string[];
+}
+
+async function accessOf(options: DemoOptions, log: Log): Promise<ExistingAccess> {
+  const { agentImage, hubAddress: hubHost } = options;
+  if (agentImage !== undefined && hubHost !== undefined) return { agentImage, hubHost, kubectl: ['kubectl'] };
+  const defaults = await localDefaults(options, log);
+  if (defaults !== undefined) return { ...defaults, ...(agentImage && { agentImage }), ...(hubHost && { hubHost }) };
+  if (agentImage === undefined) throw missing('--agent-image', 'Name one that these clusters can pull.');
+  throw missing('--hub-address', 'Under which name or address do their pods reach this machine?');
 }
 
 /** Clusters that exist: the agent is installed there with Helm as a user would. What the demo made stays until uninstalled. */
 export async function existingClusters(options: DemoOptions, log: Log): Promise<DemoClusters> {
   const kubeconfigPath = options.kubeconfig ?? '';
   if (!existsSync(kubeconfigPath)) throw new Error(`${kubeconfigPath}: no such kubeconfig file`);
+  const { agentImage, hubHost, kubectl } = await accessOf(options, log);
   const helm = await ensureHelm(log);
-  const hubHost = options.hubAddress ?? defaultHubHost();
-  const members = options.contexts.map((context) => ({ name: context, kubeconfigPath, context }));
-  const agentImage = options.agentImage ?? (await buildAgentImage({ bundlePath: AGENT_BUNDLE, log })).reference;
   return {
-    members,
+    members: options.contexts.map((context) => ({ name: context, kubeconfigPath, context })),
     hubHost,
     install: () => ({ helm, agentImage }),
-    kubectl: (member) => kubectlOf(['kubectl'], member.kubeconfigPath, member.context),
+    kubectl: (member) => kubectlOf(kubectl, member.kubeconfigPath, member.context),
     stop: async () => {
       log(
-        'the clusters were yours before and stay as they are: helm uninstall atoll-agent -n atoll-system removes the agent',
+        'these clusters run on as they are; "helm uninstall atoll-agent -n atoll-system" removes the agent, and Redis stays',
       );
     },
   };

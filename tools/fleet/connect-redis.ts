@@ -1,19 +1,15 @@
 import { Redis } from 'ioredis';
 import { runCommand } from '../setup/run-command.ts';
 
-/** Runs kubectl against one cluster and answers its stdout. */
-export type Kubectl = (args: readonly string[]) => Promise<string>;
+/** Runs kubectl against one cluster, with `input` on its stdin, and answers its stdout. */
+export type Kubectl = (args: readonly string[], input?: string) => Promise<string>;
 
 /** kubectl of a kubeconfig file; `binary` is its argv, for instance `['kubectl']`. */
-export const kubectlOf =
-  (binary: readonly string[], kubeconfigPath: string, context?: string): Kubectl =>
-  (args) =>
-    runCommand([
-      ...binary,
-      `--kubeconfig=${kubeconfigPath}`,
-      ...(context === undefined ? [] : [`--context=${context}`]),
-      ...args,
-    ]);
+export function kubectlOf(binary: readonly string[], kubeconfigPath: string, context?: string): Kubectl {
+  const chosen = context === undefined ? [] : [`--context=${context}`];
+  return (args, input) =>
+    runCommand([...binary, `--kubeconfig=${kubeconfigPath}`, ...chosen, ...args], input === undefined ? {} : { input });
+}
 
 /** The Secret `<name>-connection` that Atoll publishes for clients, decoded. */
 export async function readConnection(
