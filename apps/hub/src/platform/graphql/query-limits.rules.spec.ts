@@ -22,6 +22,11 @@ describe('what a query asks for', () => {
   it('reads the page size from a variable', () => {
     expect(measure('query ($n: Int) { redisClusters(first: $n) { nodes { id } } }', { n: 3 }).cost).toBe(7);
   });
+  it('measures fragments that spread each other twice without walking every path', () => {
+    const chain = Array.from({ length: 200 }, (_, at) => `fragment F${at} on Query { ...F${at + 1} ...F${at + 1} }`);
+    const query = `{ ...F0 } ${chain.join(' ')} fragment F200 on Query { hub { version } }`;
+    expect(measure(query)).toEqual({ depth: 2, cost: 2 * 2 ** 200 });
+  });
   it('refuses what is too deep and what is too costly, and lets the limit itself pass', () => {
     expect(() => refuseOversized({ depth: MAX_DEPTH, cost: MAX_COST })).not.toThrow();
     expect(() => refuseOversized({ depth: MAX_DEPTH + 1, cost: 1 })).toThrow(/deep/);

@@ -34,7 +34,7 @@ export function measureOperation(
   for (const definition of document.definitions) {
     if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments.set(definition.name.value, definition);
   }
-  return measureSelections(operation.selectionSet, { fragments, variables });
+  return measureSelections(operation.selectionSet, { fragments, variables, measured: new Map() });
 }
 
 /** Throws ApiError QUERY_TOO_DEEP or QUERY_TOO_COSTLY. */
@@ -50,6 +50,8 @@ export function refuseOversized({ depth, cost }: Measure): void {
 interface Scope {
   readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
   readonly variables: Variables;
+  /** Fragments by name. Without it a chain of fragments that each spread the next one twice takes 2^n steps. */
+  readonly measured: Map<string, Measure>;
 }
 
 function measureSelections(set: SelectionSetNode, scope: Scope): Measure {
@@ -64,14 +66,20 @@ function measureSelections(set: SelectionSetNode, scope: Scope): Measure {
 }
 
 function measureSelection(selection: SelectionSetNode['selections'][number], scope: Scope): Measure {
-  if (selection.kind === Kind.FRAGMENT_SPREAD) {
-    const fragment = scope.fragments.get(selection.name.value);
-    return fragment ? measureSelections(fragment.selectionSet, scope) : { depth: 0, cost: 0 };
-  }
+  if (selection.kind === Kind.FRAGMENT_SPREAD) return measureFragment(selection.name.value, scope);
   if (selection.kind === Kind.INLINE_FRAGMENT) return measureSelections(selection.selectionSet, scope);
   if (selection.name.value.startsWith('__')) return { depth: 0, cost: 0 };
   const inner = selection.selectionSet ? measureSelections(selection.selectionSet, scope) : { depth: 0, cost: 0 };
   return { depth: inner.depth + 1, cost: 1 + inner.cost * countItems(selection, scope.variables) };
+}
+
+function measureFragment(name: string, scope: Scope): Measure {
+  const known = scope.measured.get(name);
+  if (known) return known;
+  const fragment = scope.fragments.get(name);
+  const measure = fragment ? measureSelections(fragment.selectionSet, scope) : { depth: 0, cost: 0 };
+  scope.measured.set(name, measure);
+  return measure;
 }
 
 /** How many items a field may answer with: its `first`, the number of its `ids`, the default page of a connection, or 1. */

@@ -38,6 +38,17 @@ describe('who gets past the guard', () => {
       'UNAVAILABLE',
     );
   });
+  it.each([
+    ['{ secret(a: "a\\u0000") }', {}],
+    ['{ secret }', { input: { list: [{ name: 'a\0' }] } }],
+    ['{ secret }', { 'a\ud800': 1 }],
+  ])('no text that the database cannot hold: %s %j', (query, variables) => {
+    expect(code(() => open.beforeExecution(schema, parse(query), known, variables))).toBe('BAD_USER_INPUT');
+  });
+  it('other text of any script, and nesting of any depth', () => {
+    const deep = JSON.parse('['.repeat(100_000) + ']'.repeat(100_000)) as unknown;
+    expect(code(() => open.beforeExecution(schema, parse('{ secret }'), known, { a: '🦄 ä', deep }))).toBe('passed');
+  });
   it('no subscription by POST', () => {
     expect(execute(open, 'subscription { tick }', known)).toBe('SUBSCRIPTION_NEEDS_WEBSOCKET');
   });

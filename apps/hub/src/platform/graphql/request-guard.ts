@@ -13,6 +13,7 @@ import {
 } from 'graphql';
 import { ApiError, unauthenticated } from './api-error.ts';
 import { measureOperation, refuseOversized } from './query-limits.rules.ts';
+import { refuseUnstorable } from './unstorable-text.rules.ts';
 import type { RequestContext } from './request-context.ts';
 
 /** What Mercurius adds to our context on HTTP requests. */
@@ -45,6 +46,7 @@ export class RequestGuard {
       throw new ApiError('SUBSCRIPTION_NEEDS_WEBSOCKET', 'Send subscriptions over a WebSocket (graphql-transport-ws).');
     }
     refuseOversized(measureOperation(document, operation, variables ?? {}));
+    refuseUnstorable(document, variables ?? {});
   };
 
   /** Subscriptions come unvalidated from Mercurius. */
