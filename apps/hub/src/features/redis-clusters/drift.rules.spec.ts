@@ -29,6 +29,13 @@ describe('drift', () => {
     const [drift] = listDrift(report({ foreignFields: [field('spec.config.maxmemory-policy', 'allkeys-lru')] }));
     expect(drift).toMatchObject({ liveValue: 'allkeys-lru', wantedValue: 'noeviction' });
   });
+  it.each(['not json', '['.repeat(20_000) + ']'.repeat(20_000)])(
+    'shows a live value that cannot be read as text',
+    (text) => {
+      const foreignFields = [{ path: 'spec.size', manager: 'kubectl', liveValue: text }];
+      expect(listDrift(report({ foreignFields }))[0]).toMatchObject({ liveValue: text, wantedValue: 3 });
+    },
+  );
   it('sees a removed field, and one the hub never asked for', () => {
     const drifts = listDrift(
       report({ foreignFields: [field('spec.config.maxmemory-policy'), field('spec.suspend', true)] }),

@@ -55,9 +55,27 @@ function toDrift(field: ForeignField, spec: unknown): Drift {
   return {
     path: field.path,
     manager: field.manager,
-    liveValue: field.liveValue === undefined ? undefined : (JSON.parse(field.liveValue) as unknown),
+    liveValue: field.liveValue === undefined ? undefined : readLiveValue(field.liveValue),
     wantedValue: splitPath(field.path).reduce(readField, spec),
   };
+}
+
+/** Deepest nesting that is shown as a value: comparing and answering are recursive. */
+const MAX_LIVE_DEPTH = 64;
+
+/** What cannot be read is shown as it is: thrown at here, one agent's report would blank every list it is part of. */
+function readLiveValue(text: string): unknown {
+  try {
+    const value = JSON.parse(text) as unknown;
+    return isShallow(value, MAX_LIVE_DEPTH) ? value : text;
+  } catch {
+    return text;
+  }
+}
+
+function isShallow(value: unknown, depth: number): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  return depth > 0 && Object.values(value).every((inner) => isShallow(inner, depth - 1));
 }
 
 const readField = (value: unknown, name: string): unknown =>
