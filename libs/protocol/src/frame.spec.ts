@@ -78,6 +78,19 @@ describe('frames', () => {
     expect(errorOf(parseAgentFrame(item(deep(5000))))).toMatchObject({ path: 'payload.items.0.liveSpec' });
   });
 
+  it('of an agent lose what no database can hold, in texts and in names, and nothing else', () => {
+    const event = { namespace: 'shop', name: 'cart', severity: 'Normal', first: '', last: '', count: 1 } as const;
+    const text = 'nul \0, half a pair \ud800, a whole one \ud83e\udd84, "\\\\u0000"';
+    const payload = { counter: 0, items: [{ ...event, reason: 'R', message: text }] };
+    const parsed = parseAgentFrame(JSON.stringify({ type: 'EventBatch', nonce: '1', payload }));
+    const message = 'nul \ufffd, half a pair \ufffd, a whole one \ud83e\udd84, "\\\\u0000"';
+    expect(parsed).toMatchObject({ ok: true, message: { payload: { items: [{ message }] } } });
+    const status = { namespace: 'a', name: 'b', uid: 'c', kind: 'K', conditions: [], pods: [], foreignFields: [] };
+    const items = [{ ...status, numbers: { 'a\0': 1 } }];
+    const batch = parseAgentFrame(JSON.stringify({ type: 'StatusBatch', nonce: '1', payload: { counter: 0, items } }));
+    expect(batch).toMatchObject({ ok: true, message: { payload: { items: [{ numbers: { 'a\ufffd': 1 } }] } } });
+  });
+
   it('of any shape are answered, never thrown at', () => {
     const type = fc.constantFrom('Hello', 'DesiredAck', 'StatusBatch', 'Enrol', 'Delta', 'Welcome', 'SnapshotEnd');
     fc.assert(

@@ -32,7 +32,7 @@ export const encodeFrame = (message: AgentMessage | HubMessage): string => JSON.
 
 /** Reads what an agent sent. Never throws. */
 export const parseAgentFrame = (data: FrameData, maxBytes: number = MAX_FRAME_BYTES): ParseResult<AgentMessage> =>
-  parseFrame<AgentMessage>(data, maxBytes, agentPayloadSchemas);
+  parseFrame<AgentMessage>(data, maxBytes, agentPayloadSchemas, makeStorable);
 
 /** Reads what a hub sent. Never throws. */
 export const parseHubFrame = (data: FrameData, maxBytes: number = MAX_FRAME_BYTES): ParseResult<HubMessage> =>
@@ -46,12 +46,38 @@ const envelopeSchema = v.object({
 
 type PayloadSchemas = Readonly<Record<string, v.GenericSchema>>;
 
-function parseFrame<M>(data: FrameData, maxBytes: number, schemas: PayloadSchemas): ParseResult<M> {
+/** Only an escape can bring in what Postgres cannot store: a bare NUL is no JSON, a bare surrogate no UTF-8. */
+const UNSTORABLE = /\\u(?:0000|d[89a-f])/i;
+
+/**
+ * PostgreSQL holds neither NUL nor half a surrogate pair, and refuses the whole statement. A message of a Kubernetes
+ * object or of Redis may carry one; its ack or event would fail, be sent again, and fail, for ever.
+ */
+const replaceUnstorable = (_key: string, value: unknown): unknown =>
+  typeof value === 'string' ? value.replaceAll('\0', '\uFFFD').toWellFormed() : renameUnstorable(value);
+
+function renameUnstorable(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  if (!Object.keys(value).some((key) => key.includes('\0') || !key.isWellFormed())) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => [key.replaceAll('\0', '\uFFFD').toWellFormed(), inner]),
+  );
+}
+
+const makeStorable = (text: string): unknown =>
+  JSON.parse(text, UNSTORABLE.test(text) ? replaceUnstorable : undefined) as unknown;
+
+function parseFrame<M>(
+  data: FrameData,
+  maxBytes: number,
+  schemas: PayloadSchemas,
+  parse: (text: string) => unknown = (text) => JSON.parse(text) as unknown,
+): ParseResult<M> {
   const size = typeof data === 'string' ? Buffer.byteLength(data, 'utf8') : data.byteLength;
   if (size > maxBytes) return fail('FRAME_TOO_LARGE', '', `a frame of ${size} bytes; at most ${maxBytes} are allowed`);
   let json: unknown;
   try {
-    json = JSON.parse(typeof data === 'string' ? data : Buffer.from(data).toString('utf8'));
+    json = parse(typeof data === 'string' ? data : Buffer.from(data).toString('utf8'));
   } catch {
     // The parser's own message quotes the text, which may hold a token.
     return fail('INVALID_JSON', '', 'the frame is no JSON text');

@@ -26,7 +26,7 @@ export class EventRepository {
       message: item.message,
       first_at: toTime(item.first),
       last_at: toTime(item.last),
-      count: item.count,
+      count: Math.min(item.count, MAX_COUNT),
     }));
     await this.#dataSource.query(
       `INSERT INTO event (id, at, agent_id, hub_uid, project_id, severity, reason, message, first_at, last_at, count)
@@ -41,8 +41,13 @@ export class EventRepository {
   }
 }
 
+/** Largest int of Postgres, which GraphQL's Int shares. */
+const MAX_COUNT = 2 ** 31 - 1;
+/** The years that RFC 3339 and Postgres both write with four digits. */
+const [FIRST_MS, LAST_MS] = [Date.UTC(1, 0), Date.UTC(9999, 11)];
+
 /** Times of member clusters are for display; one that cannot be read is not worth a refusal. */
 function toTime(text: string): string | null {
   const ms = Date.parse(text);
-  return Number.isNaN(ms) ? null : new Date(ms).toISOString();
+  return ms >= FIRST_MS && ms <= LAST_MS ? new Date(ms).toISOString() : null;
 }

@@ -130,7 +130,7 @@ describe('status', () => {
     const enrolled = await enrolAgent(hub);
     const { agent } = await openSession(hub, enrolled);
     const wanted = await applied(enrolled, agent, 'clean');
-    agent.send('StatusBatch', { counter: 0, items: [itemOf(wanted, 'clean', { phase: 'bad \u0000 text' })] });
+    agent.send('StatusBatch', { counter: 0, items: [itemOf(wanted, 'clean', { size: 2 ** 40 })] });
     agent.send('StatusBatch', { counter: 1, items: [itemOf(wanted, 'clean', { phase: 'Ready' })] });
     await agent.next('StatusAck');
     await agent.next('StatusAck');
@@ -171,6 +171,36 @@ describe('events', () => {
     expect(await agent.next('EventAck')).toEqual({ counter: 0 });
     expect(await query('SELECT reason, count, project_id FROM event WHERE hub_uid = $1', [wanted.hubUid])).toEqual([
       { reason: 'NoQuorum', count: 2, project_id: enrolled.projectId },
+    ]);
+    agent.close();
+  });
+
+  it('with text, counts and times that Postgres cannot hold are stored as well as they can be', async () => {
+    const enrolled = await enrolAgent(hub);
+    const { agent } = await openSession(hub, enrolled);
+    const wanted = await applied(enrolled, agent, 'odd');
+    const about = {
+      hubUid: wanted.hubUid,
+      namespace: 'default',
+      name: 'odd',
+      severity: 'Warning',
+      reason: 'Odd',
+    } as const;
+    agent.send('EventBatch', {
+      counter: 0,
+      items: [
+        {
+          ...about,
+          message: 'a\0b',
+          first: '+275760-09-13T00:00:00Z',
+          last: '-271821-04-20T00:00:00Z',
+          count: 2 ** 40,
+        },
+      ],
+    });
+    expect(await agent.next('EventAck')).toEqual({ counter: 0 });
+    expect(await query('SELECT message, count FROM event WHERE hub_uid = $1', [wanted.hubUid])).toEqual([
+      { message: 'a\ufffdb', count: 2 ** 31 - 1 },
     ]);
     agent.close();
   });
