@@ -14,6 +14,10 @@ import type { AgentRow } from './session.repository.ts';
 export type SessionEnd = 'TAKEN_OVER' | 'QUARANTINED' | 'REVOKED' | 'RESTART';
 /** Status batches an agent may have unacked. */
 export const STATUS_WINDOW = 2;
+/** An agent that sends status beyond its window is not read on while this many batches of it wait for a commit. */
+const MAX_STATUS_IN_FLIGHT = 4 * STATUS_WINDOW;
+/** Objects of one inventory; the Kubernetes API holds fewer of a kind in one cluster. */
+const MAX_INVENTORY_OBJECTS = 100_000;
 /** One comparison of inventories a minute: two sides that cannot agree must not do nothing else. */
 const COMPARE_PAUSE_MS = 60_000;
 
@@ -130,6 +134,7 @@ export class AgentSession {
 
   async #takeInventory(chunk: InventoryChunk): Promise<void> {
     this.#inventoryObjects.push(...chunk.objects);
+    if (this.#inventoryObjects.length > MAX_INVENTORY_OBJECTS) throw new Error('the inventory has no end');
     if (!chunk.last) return;
     const { link, log } = this.#parts;
     const objects = this.#inventoryObjects.splice(0);
@@ -139,13 +144,14 @@ export class AgentSession {
     this.sender.onInventoryBooked();
   }
 
-  #takeStatus(batch: StatusBatch, nonce: string): void {
+  /** Resolves at once, unless the agent sends more than the commits take: then its frames wait in its own socket. */
+  async #takeStatus(batch: StatusBatch, nonce: string): Promise<void> {
     const { link, log, peer } = this.#parts;
     this.#statusInFlight += 1;
     if (this.#statusInFlight > STATUS_WINDOW) log.debug('the agent does not keep to the status window');
     const inventory = batch.inventory ?? 'SYNCED';
     const done = link.status.add({ session: this, batch: { ...batch, inventory } });
-    done
+    const settled = done
       .then(async (result) => {
         this.#statusInFlight -= 1;
         if (result === 'FENCED') return this.end('TAKEN_OVER');
@@ -153,6 +159,7 @@ export class AgentSession {
       })
       .catch((error: unknown) => log.error({ err: error }, 'a status batch was lost; the agent sends it again'));
     if (link.status.isBehind) void peer.send('Slow', { pauseMs: 1_000 });
+    if (this.#statusInFlight >= MAX_STATUS_IN_FLIGHT) await settled;
   }
 
   async #rotateKey(newPublicKey: string, signature: string, nonce: string): Promise<void> {

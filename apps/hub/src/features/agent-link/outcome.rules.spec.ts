@@ -44,6 +44,14 @@ describe('an outcome', () => {
     expect(bookOutcome(row, { ...outcome, hubGeneration: 1, state: 'APPLIED' }, undefined)).toEqual({ compare: true });
   });
 
+  it.each([
+    [3, 'another hash'],
+    [4, 'hash of a generation to come'],
+  ])('APPLIED of what this hub never made (generation %i, %s) asks for a comparison', (hubGeneration, specHash) => {
+    const booked = bookOutcome(row, { hubUid: 'u', hubGeneration, specHash, state: 'APPLIED' }, undefined);
+    expect(booked).toMatchObject({ applied: { generation: hubGeneration, hash: specHash }, compare: true });
+  });
+
   it('CONFLICT is written, with the fields left to others', () => {
     const contested = [{ path: 'spec.size', manager: 'kubectl', liveValue: '5' }];
     const booked = bookOutcome(row, { ...outcome, state: 'CONFLICT', contested }, undefined);

@@ -87,8 +87,13 @@ function bookWritten(
 ): Booking {
   const applied = findApplied(row, outcome, sent);
   const change = changeIfCurrent(row, outcome, state);
-  return applied ? { applied, ...change } : { compare: true, ...change };
+  if (!applied) return { compare: true, ...change };
+  return isStrange(row, applied) ? { applied, compare: true, ...change } : { applied, ...change };
 }
+
+/** Written, it says, but this hub never made that: a generation to come, or the current one with another hash. */
+const isStrange = (row: DeliveryRow, { generation, hash }: Applied): boolean =>
+  generation > row.hubGeneration || (generation === row.hubGeneration && hash !== row.specHash);
 
 function bookRefused(row: DeliveryRow, outcome: ObjectOutcome, state: 'REJECTED' | 'WAITING'): Booking {
   if (row.code === 'GENERATION_AHEAD') return {};
