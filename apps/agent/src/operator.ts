@@ -129,9 +129,7 @@ export class Operator {
     return new ControlLoop({
       parts: {
         observe: (key) => observer.observe(key),
-        claimNamespace: async (namespace) => {
-          if (mayWrite()) await claimNamespace(client, namespace, scope);
-        },
+        claimNamespace: async (namespace) => (mayWrite() ? claimNamespace(client, namespace, scope) : 'OWNED'),
         plan: (snapshot) => planRedisCluster({ snapshot, nowMs: clock.nowMs(), policy: DEFAULT_PLANNER_POLICY }),
         execute: (plan, snapshot) => this.#execute(plan, snapshot),
         report: (pass) => this.#reporter.report(pass),

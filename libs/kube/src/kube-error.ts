@@ -73,6 +73,11 @@ export class KubeError extends Error {
   isForbidden(): boolean {
     return this.code === 403 || this.code === 401;
   }
+  /** Nothing can be created in this namespace any more. */
+  isNamespaceTerminating(): boolean {
+    const causes = this.status?.details?.causes ?? [];
+    return this.code === 403 && causes.some((cause) => cause.reason === 'NamespaceTerminating');
+  }
   /** The object itself is refused (CRD validation, CEL, admission): trying again cannot mend it. */
   isInvalid(): boolean {
     return this.code === 422 || this.code === 400;

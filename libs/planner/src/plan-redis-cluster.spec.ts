@@ -119,6 +119,11 @@ describe('deletion', () => {
     expect(condition(made, 'ActionRequired')).toMatchObject({ status: 'True', reason: 'DeletionDenied' });
   });
 
+  it('Deny holds nothing that is gone with its namespace', () => {
+    expect(kinds(plan({ ...deleting('Deny'), children: [] }))).toEqual([]);
+    expect(kinds(plan({ ...deleting('Deny'), children: [], pods: [] }))).toEqual(['RemoveFinalizer']);
+  });
+
   it('holds the finalizer while one pod is left, and lets go when all is gone', () => {
     const emptied = { ...deleting('Delete'), children: [] };
     expect(kinds(plan(emptied))).toEqual([]);

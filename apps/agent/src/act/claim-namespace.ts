@@ -9,8 +9,11 @@ import { isKubeError } from '#kube';
 import type { KubeClient } from '#kube';
 import { WRITE } from './execution-context.ts';
 
-/** Resolves when the namespace has an owner, whoever it is. */
-export const claimNamespace = async (client: KubeClient, namespace: string, scope: Scope): Promise<void> => {
+/** TERMINATING: the namespace is being deleted, and nothing can be made in it, so nobody will own it again. */
+export type NamespaceClaim = 'OWNED' | 'TERMINATING';
+
+/** OWNED: the namespace has an owner, whoever it is. */
+export const claimNamespace = async (client: KubeClient, namespace: string, scope: Scope): Promise<NamespaceClaim> => {
   try {
     await client.create(
       {
@@ -26,6 +29,8 @@ export const claimNamespace = async (client: KubeClient, namespace: string, scop
       WRITE,
     );
   } catch (error) {
+    if (isKubeError(error) && error.isNamespaceTerminating()) return 'TERMINATING';
     if (!isKubeError(error) || !error.isAlreadyExists()) throw error;
   }
+  return 'OWNED';
 };

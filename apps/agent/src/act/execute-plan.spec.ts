@@ -343,4 +343,27 @@ describe('claimNamespace', () => {
     const scope = await client.get(RESOURCE.configMap, { namespace: 'shop', name: SCOPE_CONFIG_MAP });
     expect(scope['data']).toEqual({ owner: 'NAMESPACE/shop' });
   });
+
+  it('tells a namespace that is being deleted, where nothing can be made any more', async () => {
+    const causes = [{ reason: 'NamespaceTerminating', message: 'namespace shop is being terminated' }];
+    server.inject({
+      when: ({ method }) => method === 'POST',
+      act: { kind: 'status', code: 403, reason: 'Forbidden', causes },
+    });
+    expect(await claimNamespace(client, 'shop', { kind: 'CLUSTER' })).toBe('TERMINATING');
+    expect(await claimNamespace(client, 'shop', { kind: 'CLUSTER' })).toBe('OWNED');
+    answerWith(403, 'Forbidden', ({ method }) => method === 'POST');
+    await expect(claimNamespace(client, 'shop', { kind: 'CLUSTER' })).rejects.toThrow();
+  });
+});
+
+describe('edits by hand that an apply cannot take back', () => {
+  it('replaces the list, since an apply leaves entries of others in it', async () => {
+    const at = { namespace: 'shop', name: 'a' };
+    await run(apply('a'));
+    const ports = [{ name: 'theirs', port: 80 }, { port: 6379 }];
+    await client.patchMerge(RESOURCE.service, at, { spec: { ports } }, { fieldManager: 'kubectl-edit' });
+    expect((await run(apply('a'))).failure).toBeUndefined();
+    expect((await client.get(RESOURCE.service, at))['spec']).toMatchObject({ ports: [{ port: 6379 }] });
+  });
 });

@@ -19,7 +19,7 @@ const makeLoop = (parts: Partial<ReconcileParts>, mayAct = () => true) => {
   const loop = new ControlLoop({
     parts: {
       observe: async () => snapshot,
-      claimNamespace: async () => undefined,
+      claimNamespace: async () => 'OWNED',
       plan: () => planOf(),
       execute: async () => ({ done: [] }),
       report: async () => undefined,
@@ -113,8 +113,9 @@ describe('ControlLoop', () => {
 
   it('claims a namespace that is nobody’s, and only then', async () => {
     const claimed: string[] = [];
-    const claimNamespace = async (namespace: string): Promise<void> => {
+    const claimNamespace = async (namespace: string): Promise<'OWNED'> => {
       claimed.push(namespace);
+      return 'OWNED';
     };
     const unowned = makeLoop({ observe: async () => ({}) as unknown as RedisClusterSnapshot, claimNamespace });
     unowned.loop.wake('shop/cache');
@@ -122,6 +123,24 @@ describe('ControlLoop', () => {
     owned.loop.wake('other/cache');
     await vi.advanceTimersByTimeAsync(100);
     expect(claimed).toEqual(['shop']);
+  });
+
+  it('lets go what is deleted with its namespace, and makes nothing new there', async () => {
+    const planned: RedisClusterSnapshot[] = [];
+    const parts = (metadata: object): Partial<ReconcileParts> => ({
+      observe: async () => ({ resource: { metadata }, ownsNamespace: false }) as unknown as RedisClusterSnapshot,
+      claimNamespace: async () => 'TERMINATING',
+      plan: (seen) => {
+        planned.push(seen);
+        return planOf();
+      },
+    });
+    makeLoop(parts({ name: 'not yet' })).loop.wake('shop/cache');
+    makeLoop(parts({ name: 'deleted', deletionTimestamp: '2026-01-02T00:00:00Z' })).loop.wake('shop/cache');
+    await vi.advanceTimersByTimeAsync(100);
+    expect(planned.map(({ resource, ownsNamespace }) => [resource.metadata.name, ownsNamespace])).toEqual([
+      ['deleted', true],
+    ]);
   });
 
   it('makes no pass while it may not act, and goes on by itself afterwards', async () => {

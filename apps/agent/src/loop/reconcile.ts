@@ -7,8 +7,8 @@ import type { ObjectKey, Plan, PlanResult, RedisClusterSnapshot } from '#domain'
 export interface ReconcileParts {
   /** undefined: there is no such RedisCluster. */
   readonly observe: (key: ObjectKey) => Promise<RedisClusterSnapshot | undefined>;
-  /** Makes the namespace somebody's, when it is nobody's yet. */
-  readonly claimNamespace: (namespace: string) => Promise<void>;
+  /** Makes the namespace somebody's, when it is nobody's yet; tells when it is being deleted and can be nobody's. */
+  readonly claimNamespace: (namespace: string) => Promise<'OWNED' | 'TERMINATING'>;
   readonly plan: (snapshot: RedisClusterSnapshot) => Plan;
   readonly execute: (plan: Plan, snapshot: RedisClusterSnapshot) => Promise<PlanResult>;
   readonly report: (pass: PassToReport) => Promise<void>;
@@ -38,16 +38,29 @@ export const reconcile = async (
   parts: ReconcileParts,
   failuresBefore: number,
 ): Promise<PassOutcome> => {
-  const snapshot = await parts.observe(key);
-  if (snapshot === undefined) return { key, seen: 'GONE', result: { done: [] } };
-  if (snapshot.scopeOwner === undefined) {
-    await parts.claimNamespace(key.namespace);
-    return { key, seen: 'UNCLAIMED', result: { done: [] } };
-  }
+  const observed = await parts.observe(key);
+  if (observed === undefined) return { key, seen: 'GONE', result: { done: [] } };
+  const snapshot = observed.scopeOwner === undefined ? await claim(key, observed, parts) : observed;
+  if (snapshot === undefined) return { key, seen: 'UNCLAIMED', result: { done: [] } };
   const plan = parts.plan(snapshot);
   const result = await parts.execute(plan, snapshot);
   await parts.report({ snapshot, plan, result, failuresBefore });
   return { key, seen: 'PLANNED', plan, result };
+};
+
+/**
+ * undefined: to be looked at again once the namespace is somebody's. When the namespace itself is deleted its owner is
+ * deleted with it, and none can be named again: an object in deletion is then let go by whoever sees it, or the
+ * namespace would wait for its finalizer for ever (seen). Of two agents both do, which deletes nothing twice.
+ */
+const claim = async (
+  { namespace }: ObjectKey,
+  snapshot: RedisClusterSnapshot,
+  { claimNamespace }: ReconcileParts,
+): Promise<RedisClusterSnapshot | undefined> => {
+  const terminates = (await claimNamespace(namespace)) === 'TERMINATING';
+  const isDeleted = snapshot.resource.metadata.deletionTimestamp !== undefined;
+  return terminates && isDeleted ? { ...snapshot, ownsNamespace: true } : undefined;
 };
 
 /** When to look again, in ms; undefined: when something changes, or at the next resync. */

@@ -19,7 +19,7 @@ export const gateDeletion: Rule = {
       return { reason: 'DeletionReleased', message: 'Nothing of this object is left to be done.', halt: true };
     }
     const policy = view.spec.deletionPolicy;
-    if (policy === 'Deny') {
+    if (policy === 'Deny' && isAnythingLeft(view)) {
       const message =
         'Deletion is denied by spec.deletionPolicy. Everything runs on; to go on, set it to RetainVolumes or Delete.';
       return askPerson('DeletionDenied', message, true);
@@ -28,7 +28,11 @@ export const gateDeletion: Rule = {
   },
 };
 
-const deleteChildren = (view: ClusterView, policy: Exclude<DeletionPolicy, 'Deny'>): RuleOutcome => {
+/** Deny protects what is there. When the namespace itself was deleted, everything is gone but the object. */
+const isAnythingLeft = ({ snapshot, dataPods, sentinelPods }: ClusterView): boolean =>
+  snapshot.children.length + dataPods.length + sentinelPods.length > 0;
+
+const deleteChildren = (view: ClusterView, policy: DeletionPolicy): RuleOutcome => {
   const doomed = view.snapshot.children.filter((child) => isOurs(view, child) && !isKept(view, child, policy));
   const pods = view.dataPods.length + view.sentinelPods.length;
   if (doomed.length === 0 && pods === 0) {

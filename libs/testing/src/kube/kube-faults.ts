@@ -1,4 +1,6 @@
 /** Faults that a test asks the fake API server for. */
+import type { StatusCause } from './status-error.ts';
+
 export interface SeenRequest {
   readonly method: string;
   /** Without the query. */
@@ -11,7 +13,13 @@ export interface SeenRequest {
 
 export type FaultKind =
   /** Answers with this status and a Status object. */
-  | { readonly kind: 'status'; readonly code: number; readonly reason?: string; readonly retryAfterSeconds?: number }
+  | {
+      readonly kind: 'status';
+      readonly code: number;
+      readonly reason?: string;
+      readonly retryAfterSeconds?: number;
+      readonly causes?: readonly StatusCause[];
+    }
   /** Cuts the connection without an answer. */
   | { readonly kind: 'drop' }
   /** Carries the request out, then cuts the connection without an answer. */
