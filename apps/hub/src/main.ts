@@ -1,4 +1,5 @@
 import { ConfigError, parseHubConfig } from './platform/config/hub-config.ts';
+import { explainStartError } from './platform/lifecycle/explain-start-error.ts';
 import { createLogger } from './platform/telemetry/logger.ts';
 import { startHub } from './start-hub.ts';
 
@@ -17,6 +18,9 @@ try {
   process.on('SIGINT', stop);
 } catch (error) {
   if (error instanceof ConfigError) process.stderr.write(`${error.message}\n`);
-  else createLogger('error', 'main').fatal({ err: error }, 'the hub did not start');
+  else {
+    const advice = explainStartError(error);
+    createLogger('error', 'main').fatal({ err: error }, `the hub did not start${advice ? `: ${advice}` : ''}`);
+  }
   process.exit(1);
 }

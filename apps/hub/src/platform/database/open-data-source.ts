@@ -1,5 +1,6 @@
 /** Opens the pool of connections with what every transaction of the hub relies on, and brings the schema up to date. */
 import pg from 'pg';
+import type { Logger } from 'pino';
 import { DataSource, type MixedList } from 'typeorm';
 
 import type { LineageGuard } from './lineage-guard.ts';
@@ -28,7 +29,7 @@ export interface Schema {
 export async function openDataSource(
   databaseUrl: string,
   schema: Schema,
-  replicaName: string,
+  replica: { readonly name: string; readonly log: Logger },
   guard: LineageGuard,
 ): Promise<DataSource> {
   const dataSource = new DataSource({
@@ -36,7 +37,7 @@ export async function openDataSource(
     entities: schema.entities as never,
     migrations: schema.migrations as never,
     migrationsTransactionMode: 'each',
-    applicationName: `atoll-hub ${replicaName}`.slice(0, 63),
+    applicationName: `atoll-hub ${replica.name}`.slice(0, 63),
     extra: {
       connectionString: databaseUrl,
       max: POOL_SIZE,
@@ -45,14 +46,15 @@ export async function openDataSource(
       connectionTimeoutMillis: 5_000,
     },
   });
-  await initialize(dataSource);
+  await initialize(dataSource, replica.log);
   pg.types.setTypeParser(INT8_OID, parseInt8);
   runHintsAfterCommit(dataSource);
   return dataSource;
 }
 
 /** A database may come up after its hub; what it answers (a wrong password) is final. */
-async function initialize(dataSource: DataSource): Promise<void> {
+async function initialize(dataSource: DataSource, log: Logger): Promise<void> {
+  let told = false;
   for (const end = Date.now() + CONNECT_TIMEOUT_MS; ; await new Promise((done) => setTimeout(done, 500))) {
     try {
       await dataSource.initialize();
@@ -61,6 +63,8 @@ async function initialize(dataSource: DataSource): Promise<void> {
       const { code = '' } = error as { code?: string };
       const mayPass = /^(ECONNREFUSED|ECONNRESET|ENOENT|ENOTFOUND|EAI_AGAIN|57P03)$/.test(code);
       if (!mayPass || Date.now() > end) throw error;
+      if (!told) log.warn({ code }, 'the database does not answer; it is tried again for a minute');
+      told = true;
     }
   }
 }

@@ -31,7 +31,7 @@ export async function prepareRuntime(
 ): Promise<HubRuntime> {
   const databaseUrl = config.databaseUrl ?? (await startOwnDatabase(config, log, cleanUps));
   const guard = new LineageGuard();
-  const dataSource = await openDataSource(databaseUrl, schema, replica, guard);
+  const dataSource = await openDataSource(databaseUrl, schema, { name: replica, log }, guard);
   cleanUps.push(() => dataSource.destroy());
   const ran = await migrate(dataSource, databaseUrl);
   if (ran.length > 0) log.info({ migrations: ran }, 'schema brought up to date');

@@ -1,0 +1,46 @@
+/** What to do about the common reasons why a hub does not start: the system's own texts name a cause, and no way out. */
+
+interface SystemError {
+  readonly code?: string;
+  readonly syscall?: string;
+  readonly port?: number;
+  readonly path?: string;
+}
+type Advice = (error: SystemError) => string;
+
+const notAllowed: Advice = ({ syscall, port, path }) =>
+  syscall === 'listen'
+    ? `port ${port} is not allowed to this user: set ATOLL_API_PORT and ATOLL_AGENT_PORT above 1023`
+    : `${path} may not be used: let this user read and write it, or set ATOLL_DATA_DIR to another folder`;
+const notWritable: Advice = ({ path }) => `${path} cannot be written: set ATOLL_DATA_DIR to a folder that can`;
+const noAnswer: Advice = () => 'the database does not answer: start it, or correct DATABASE_URL';
+const noSuchHost: Advice = () => 'a host name is not known: correct DATABASE_URL or ATOLL_LISTEN_ADDRESS';
+const noSuchUser: Advice = () => 'the database refuses this user or password: correct DATABASE_URL';
+
+/** By the code of Node's system errors, or the SQLSTATE of PostgreSQL's. */
+const ADVICE: Readonly<Record<string, Advice>> = {
+  EADDRINUSE: ({ port }) =>
+    `port ${port} is in use: stop what listens there, or set ATOLL_API_PORT or ATOLL_AGENT_PORT to another`,
+  EADDRNOTAVAIL: () => 'this host has no such address: correct ATOLL_LISTEN_ADDRESS',
+  EACCES: notAllowed,
+  EPERM: notAllowed,
+  EROFS: notWritable,
+  EEXIST: notWritable,
+  ENOTDIR: notWritable,
+  ENOSPC: notWritable,
+  ENOENT: ({ path }) => `${path} does not exist: correct the variable that names it`,
+  ECONNREFUSED: noAnswer,
+  ECONNRESET: noAnswer,
+  ETIMEDOUT: noAnswer,
+  ENOTFOUND: noSuchHost,
+  EAI_AGAIN: noSuchHost,
+  '28P01': noSuchUser,
+  '28000': noSuchUser,
+  '3D000': () => 'the server has no such database: create it, or correct DATABASE_URL',
+};
+
+/** One sentence for the operator; undefined when the error speaks for itself. */
+export function explainStartError(error: unknown): string | undefined {
+  const system = error as SystemError;
+  return ADVICE[system.code ?? '']?.(system);
+}
