@@ -13,7 +13,9 @@ describe('what a query asks for', () => {
     ['{ hub { version } }', { depth: 2, cost: 2 }],
     ['{ redisClusters(first: 10) { nodes { id } } }', { depth: 3, cost: 21 }],
     ['{ redisClusters { nodes { id } } }', { depth: 3, cost: 101 }],
-    ['{ __schema { types { name } } }', { depth: 0, cost: 0 }],
+    ['{ __schema { types { name } } }', { depth: 0, cost: 2_000 }],
+    ['{ a: __schema { types { name } } b: __type(name: "Query") { name } }', { depth: 0, cost: 4_000 }],
+    ['{ __typename }', { depth: 0, cost: 0 }],
     ['{ hub { ...V } } fragment V on HubInfo { version epoch }', { depth: 2, cost: 3 }],
     ['{ nodes(ids: ["a", "b", "c"]) { id } }', { depth: 2, cost: 4 }],
   ])('%s', (query, expected) => {

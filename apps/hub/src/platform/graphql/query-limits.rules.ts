@@ -1,6 +1,6 @@
 /**
  * How much a query asks for, before anything is read: the depth of its fields, and its cost, which is the number of
- * fields it could answer with when every page is full. Introspection is not counted. Without these limits one nested
+ * fields it could answer with when every page is full. Introspection costs a flat sum, however much of it is asked for. Without these limits one nested
  * query of a few hundred bytes could ask for millions of rows.
  */
 import { ApiError } from './api-error.ts';
@@ -17,6 +17,8 @@ import { DEFAULT_PAGE_SIZE } from './page.ts';
 
 export const MAX_DEPTH = 12;
 export const MAX_COST = 20_000;
+/** About the fields of this schema's description, which an alias may ask for again and again. */
+const INTROSPECTION_COST = 2_000;
 
 type Variables = Readonly<Record<string, unknown>>;
 interface Measure {
@@ -68,7 +70,7 @@ function measureSelections(set: SelectionSetNode, scope: Scope): Measure {
 function measureSelection(selection: SelectionSetNode['selections'][number], scope: Scope): Measure {
   if (selection.kind === Kind.FRAGMENT_SPREAD) return measureFragment(selection.name.value, scope);
   if (selection.kind === Kind.INLINE_FRAGMENT) return measureSelections(selection.selectionSet, scope);
-  if (selection.name.value.startsWith('__')) return { depth: 0, cost: 0 };
+  if (selection.name.value.startsWith('__')) return { depth: 0, cost: selection.selectionSet ? INTROSPECTION_COST : 0 };
   const inner = selection.selectionSet ? measureSelections(selection.selectionSet, scope) : { depth: 0, cost: 0 };
   return { depth: inner.depth + 1, cost: 1 + inner.cost * countItems(selection, scope.variables) };
 }
