@@ -93,6 +93,21 @@ describe('Operator', () => {
     await until(async () => expect(await client.find(RESOURCE.service, service)).toBeDefined());
   });
 
+  it('publishes the connection anew when it tells another password', async () => {
+    const named = (name: string) => ({ namespace: 'shop', name: `cache-${name}` });
+    const passwordIn = async (name: string, key: string) =>
+      ((await client.find(RESOURCE.secret, named(name)))?.['data'] as Record<string, string> | undefined)?.[key];
+    await client.create(resource);
+    start();
+    await until(async () => expect(await passwordIn('connection', 'password')).toBeDefined());
+    await operator.stop();
+    await client.patchMerge(RESOURCE.secret, named('connection'), { data: { password: 'd3Jvbmc=' } });
+    start();
+    await until(async () =>
+      expect(await passwordIn('connection', 'password')).toBe(await passwordIn('credentials', 'app')),
+    );
+  });
+
   it('does nothing in a namespace that belongs to another agent', async () => {
     const metadata = { name: SCOPE_CONFIG_MAP, namespace: 'shop' };
     await client.create({ apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { owner: 'NAMESPACE/shop' } });

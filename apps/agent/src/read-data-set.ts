@@ -2,6 +2,7 @@
 import { dataSetIdOf } from '#domain';
 import type { RedisClusterObject } from '#domain';
 import {
+  APPLICATION_USER,
   OPERATOR_USER,
   decodeRecord,
   digestSecretData,
@@ -29,6 +30,7 @@ export const dataSetAccess: DataSetAccess = {
   credentialsSecretOf: (resource) => namesOf(resource).credentialsSecret,
   connectionSecretOf: (resource) => namesOf(resource).connectionSecret,
   credentialsComplete: (values) => hasAllCredentials(Object.keys(values)),
+  connectionOutdated: (connection, credentials) => connection['password'] !== credentials[APPLICATION_USER],
   digestOf: digestSecretData,
   redisLogin: operatorLogin,
   sentinelLogin: operatorLogin,

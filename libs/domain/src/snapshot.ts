@@ -103,4 +103,6 @@ export interface RedisClusterSnapshot {
   readonly nodes: readonly { readonly name: string; readonly ready: boolean }[];
   /** True when Secret <name>-credentials exists with all the keys that the render version needs. */
   readonly credentialsPresent: boolean;
+  /** Secret <name>-connection tells clients another password than the credentials hold. */
+  readonly connectionOutdated?: boolean;
 }

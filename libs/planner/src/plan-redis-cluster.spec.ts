@@ -209,6 +209,12 @@ describe('credentials and children', () => {
     expect(condition(made, 'CredentialsInSync')?.status).toBe('False');
   });
 
+  it('a connection Secret with another password than the credentials is published anew', () => {
+    expect(kinds(plan({ ...drawSettled(), connectionOutdated: false }))).toEqual([]);
+    const made = plan({ ...drawSettled(), connectionOutdated: true });
+    expect(made.actions).toMatchObject([{ kind: 'PublishConnection', reason: 'ConnectionDiffers' }]);
+  });
+
   it('an edited child is corrected by naming the field, one that is going is waited for', () => {
     const settled = drawSettled();
     const edit = (change: object) => ({

@@ -18,5 +18,7 @@ export const executePublishConnection: Executor<'PublishConnection'> = async (ac
     ...WRITE,
     force: true,
   });
+  // Both: the next pass compares them, and one of them may be kept from before.
   forgetSecret(action.key.name);
+  forgetSecret(name);
 };

@@ -16,6 +16,11 @@ export interface DataSetAccess {
   connectionSecretOf(resource: RedisClusterObject): string;
   /** True when the Secret's values hold all that the pods need. */
   credentialsComplete(values: Readonly<Record<string, string>>): boolean;
+  /** Whether the connection Secret tells clients another password than the credentials hold. */
+  connectionOutdated(
+    connection: Readonly<Record<string, string>>,
+    credentials: Readonly<Record<string, string>>,
+  ): boolean;
   /** What stands for a Secret's values in the snapshot. */
   digestOf(values: Readonly<Record<string, string>>): string;
   /** What the agent logs in with at data pods and at Sentinels; undefined when the Secret lacks it. */

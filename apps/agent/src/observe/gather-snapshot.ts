@@ -100,6 +100,9 @@ export class Observer {
       sentinels,
       nodes: nodes ?? [],
       credentialsPresent: credentials !== undefined && access.credentialsComplete(credentials.values),
+      ...(connection !== undefined && credentials !== undefined
+        ? { connectionOutdated: access.connectionOutdated(connection.values, credentials.values) }
+        : {}),
     };
   }
 

@@ -15,8 +15,9 @@ export const provideCredentials: Rule = {
   decide: ({ view }) => {
     const { snapshot, names } = view;
     if (!snapshot.credentialsPresent) return createCredentials(view);
-    if (findChild(snapshot, 'Secret', names.connectionSecret) !== undefined) return undefined;
-    const reason = 'ConnectionMissing';
+    const isThere = findChild(snapshot, 'Secret', names.connectionSecret) !== undefined;
+    if (isThere && snapshot.connectionOutdated !== true) return undefined;
+    const reason = isThere ? 'ConnectionDiffers' : 'ConnectionMissing';
     const message = `Publishing Secret ${names.connectionSecret} for clients.`;
     return { reason, message, actions: [publish(view, reason, message)] };
   },
