@@ -38,6 +38,8 @@ interface PodFields {
 }
 
 const MAX_REASON = 200;
+/** An ordinary start; a pod that is only starting comes back by itself, and nobody is asked for help. */
+const STARTING: ReadonlySet<string | undefined> = new Set(['PodInitializing', 'ContainerCreating']);
 
 const joinReason = (reason: string | undefined, message: string | undefined): string | undefined => {
   if (reason === undefined) return undefined;
@@ -51,7 +53,7 @@ const conditionOf = (pod: PodFields, type: string): PodCondition | undefined =>
 const readWaitingReason = (pod: PodFields): string | undefined => {
   const statuses = [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])];
   const waiting = statuses.map((status) => status.state?.waiting).find((state) => state?.reason !== undefined);
-  if (waiting !== undefined && waiting.reason !== 'PodInitializing') return joinReason(waiting.reason, waiting.message);
+  if (waiting !== undefined && !STARTING.has(waiting.reason)) return joinReason(waiting.reason, waiting.message);
   const scheduled = conditionOf(pod, 'PodScheduled');
   return scheduled?.status === 'False' ? joinReason(scheduled.reason, scheduled.message) : undefined;
 };

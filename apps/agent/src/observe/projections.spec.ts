@@ -62,6 +62,13 @@ describe('projectPod', () => {
       },
     });
     expect(projectPod(pulling).waitingReason).toBe('ErrImagePull: no such image');
+    for (const reason of ['ContainerCreating', 'PodInitializing']) {
+      const starting = {
+        ...pulling,
+        status: { containerStatuses: [{ name: 'redis', state: { waiting: { reason } } }] },
+      };
+      expect(projectPod(starting).waitingReason).toBeUndefined();
+    }
     const unscheduled = podObject({
       status: {
         phase: 'Pending',
