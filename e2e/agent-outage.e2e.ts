@@ -6,6 +6,7 @@ import {
   readRedisCluster,
   waitForRedisCluster,
 } from '../tools/fleet/redis-cluster.ts';
+import { cleanUp } from './clean-up.ts';
 import { sharedFleet, type Fleet } from './fleet.ts';
 import { connectClient, dataPods, getItem, listItems, makeNamespace, readLocal, waitFor } from './member.ts';
 import { scaleAgent } from './outage.ts';
@@ -19,6 +20,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await scaleAgent(fleet.b.cluster, 1);
+  await cleanUp(fleet, fleet.b, NAMESPACE);
 });
 
 const create = async (name: string, spec: Record<string, unknown>): Promise<string> => {

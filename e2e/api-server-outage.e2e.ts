@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createRedisCluster, isReady, readRedisCluster, waitForRedisCluster } from '../tools/fleet/redis-cluster.ts';
+import { cleanUp } from './clean-up.ts';
 import { sharedFleet, type Fleet } from './fleet.ts';
 import { connectClient, dataPods, kubectl, makeNamespace, waitFor, waitLocallyReady } from './member.ts';
 import { agentPods, agentRestarts } from './outage.ts';
@@ -15,6 +16,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await fleet.b.cluster.apiServer.start();
+  await cleanUp(fleet, fleet.b, NAMESPACE);
 });
 
 it('an API server that is away for a minute costs no write, no pod and no agent', async () => {

@@ -1,5 +1,6 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createRedisCluster, isReady, readRedisCluster, waitForRedisCluster } from '../tools/fleet/redis-cluster.ts';
+import { cleanUp } from './clean-up.ts';
 import { sharedFleet, type Fleet } from './fleet.ts';
 import {
   applyRedisCluster,
@@ -19,6 +20,10 @@ let fleet: Fleet;
 beforeAll(async () => {
   fleet = await sharedFleet();
   await makeNamespace(fleet.a.cluster, 'create');
+});
+afterAll(async () => {
+  await cleanUp(fleet, fleet.a, 'create');
+  await cleanUp(fleet, fleet.b, 'create');
 });
 
 describe('a Sentinel RedisCluster made through GraphQL', () => {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import {
   createRedisCluster,
   isReady,
@@ -7,6 +7,7 @@ import {
   readRedisCluster,
   waitForRedisCluster,
 } from '../tools/fleet/redis-cluster.ts';
+import { cleanUp } from './clean-up.ts';
 import { sharedFleet, type Fleet } from './fleet.ts';
 import { connectClient, dataPods, kubectl, listItems, makeNamespace, readLocal, waitFor } from './member.ts';
 import { DURABLE_INPUT, SENTINEL_INPUT } from './specs.ts';
@@ -20,6 +21,9 @@ let hubUid: string;
 beforeAll(async () => {
   fleet = await sharedFleet();
   await makeNamespace(fleet.a.cluster, NAMESPACE);
+});
+afterAll(async () => {
+  await cleanUp(fleet, fleet.a, NAMESPACE);
 });
 
 const create = (): ReturnType<typeof createRedisCluster> =>

@@ -6,6 +6,7 @@ import {
   waitForRedisCluster,
   type RedisClusterView,
 } from '../tools/fleet/redis-cluster.ts';
+import { cleanUp } from './clean-up.ts';
 import { restartHub, sharedFleet, type Fleet } from './fleet.ts';
 import { dataPods, getItem, kubectl, makeNamespace, readLocal, waitFor } from './member.ts';
 import { agentPods, agentRestarts } from './outage.ts';
@@ -30,6 +31,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   if (fleet.hub.process.exitCode !== null || fleet.hub.process.signalCode !== null) await restartHub(fleet);
+  await cleanUp(fleet, fleet.a, NAMESPACE);
 });
 
 it('heals and scales without the hub, and the hub catches up when it is back', async () => {

@@ -8,6 +8,7 @@ import {
   waitForRedisCluster,
   type RedisClusterView,
 } from '../tools/fleet/redis-cluster.ts';
+import { cleanUp } from './clean-up.ts';
 import { sharedFleet, type Fleet } from './fleet.ts';
 import { connectClient, dataPods, makeNamespace, redisCli, waitFor, type PodItem } from './member.ts';
 import { agentPods } from './outage.ts';
@@ -23,6 +24,7 @@ beforeAll(async () => {
 afterAll(async () => {
   if (killed !== undefined) await fleet.a.cluster.node(killed).start();
   await fleet.a.cluster.ready();
+  await cleanUp(fleet, fleet.a, NAMESPACE);
 });
 
 const nodeOf = (pods: readonly PodItem[], name: string): string =>

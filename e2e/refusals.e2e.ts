@@ -1,5 +1,6 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { mutateRedisCluster } from '../tools/fleet/redis-cluster.ts';
+import { cleanUp } from './clean-up.ts';
 import { sharedFleet, type Fleet } from './fleet.ts';
 import { applyRedisCluster, dataPods, makeNamespace, readLocal, waitFor } from './member.ts';
 import { SENTINEL_INPUT, SENTINEL_SPEC, STANDALONE_SPEC } from './specs.ts';
@@ -9,6 +10,9 @@ let fleet: Fleet;
 beforeAll(async () => {
   fleet = await sharedFleet();
   await makeNamespace(fleet.a.cluster, NAMESPACE);
+});
+afterAll(async () => {
+  await cleanUp(fleet, fleet.a, NAMESPACE);
 });
 
 describe('the hub refuses with userErrors that name the field', () => {

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createRedisCluster, isReady, waitForRedisCluster } from '../tools/fleet/redis-cluster.ts';
+import { cleanUp } from './clean-up.ts';
 import { sharedFleet, type Fleet } from './fleet.ts';
 import { connectClient, getItem, kubectl, makeNamespace, readConnection, type KubeItem } from './member.ts';
 import { AGENT_NAMESPACE, agentPods } from './outage.ts';
@@ -21,6 +22,9 @@ beforeAll(async () => {
   };
   ({ id } = await createRedisCluster(fleet.hub.api, input));
   await waitForRedisCluster(fleet.hub.api, id, isReady, { what: 'Ready' });
+  afterAll(async () => {
+    await cleanUp(fleet, fleet.b, NAMESPACE);
+  });
 });
 
 const decode = (secret: KubeItem | undefined): string[] =>

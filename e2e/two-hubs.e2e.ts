@@ -12,6 +12,7 @@ import {
   readRedisCluster,
   waitForRedisCluster,
 } from '../tools/fleet/redis-cluster.ts';
+import { cleanUp } from './clean-up.ts';
 import { sharedFleet, type Fleet } from './fleet.ts';
 import { makeNamespace, waitFor } from './member.ts';
 import { scaleAgent } from './outage.ts';
@@ -78,6 +79,8 @@ add rule ip atoll_redirect pre ip daddr ${host} tcp dport ${port(fleet.hub.agent
 afterAll(async () => {
   await redirect(false);
   await second.stop();
+  await cleanUp(fleet, fleet.a, NAMESPACE);
+  await cleanUp(fleet, fleet.b, NAMESPACE);
 });
 
 it('two hubs on one PostgreSQL, an agent at each: a mutation on either reaches any agent', async () => {

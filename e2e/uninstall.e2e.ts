@@ -1,4 +1,4 @@
-import { beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import {
   createRedisCluster,
   isReady,
@@ -7,6 +7,7 @@ import {
   waitForRedisCluster,
 } from '../tools/fleet/redis-cluster.ts';
 import { runCommand } from '../tools/setup/run-command.ts';
+import { cleanUp } from './clean-up.ts';
 import { sharedFleet, type Fleet } from './fleet.ts';
 import {
   applyRedisCluster,
@@ -29,6 +30,9 @@ let fleet: Fleet;
 beforeAll(async () => {
   fleet = await sharedFleet();
   await makeNamespace(fleet.b.cluster, NAMESPACE);
+});
+afterAll(async () => {
+  await cleanUp(fleet, fleet.b, NAMESPACE);
 });
 
 const starts = (pods: readonly PodItem[]): unknown[] =>

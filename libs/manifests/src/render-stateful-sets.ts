@@ -60,7 +60,7 @@ export const renderRedisStatefulSet = (context: RenderContext): KubeObject => {
     resources: spec.resources,
     startupProbe: { tcpSocket: { port: REDIS_PORT }, periodSeconds: 1, failureThreshold: STARTUP_BUDGET_S },
     livenessProbe: { ...probe('liveness'), periodSeconds: 20, timeoutSeconds: 5, failureThreshold: 6 },
-    readinessProbe: { ...probe('readiness'), periodSeconds: 3, timeoutSeconds: 3, failureThreshold: 3 },
+    readinessProbe: { ...probe('readiness'), periodSeconds: 5, timeoutSeconds: 3, failureThreshold: 3 },
     volumeMounts: [{ name: VOLUME_CLAIM_PREFIX, mountPath: FOLDER.data }],
   });
   const persistent = spec.storage.type === 'PersistentVolume';
