@@ -48,7 +48,17 @@ it('is not recreated by itself when somebody deletes it by hand', async () => {
   ({ id, hubUid } = created);
   await waitForRedisCluster(fleet.hub.api, id, isReady, { what: 'Ready' });
   const client = await connectClient(cluster, NAMESPACE, 'ledger');
-  for (let key = 0; key < KEYS; key += 1) await client.set(`key:${key}`, key);
+  // Plain writes, transactions and scripts come back from the append-only file by different rights.
+  for (let key = 0; key < KEYS; key += 5) {
+    await client.set(`key:${key}`, key);
+    await client
+      .multi()
+      .set(`key:${key + 1}`, key)
+      .set(`key:${key + 2}`, key)
+      .exec();
+    const script = "redis.call('SET', KEYS[1], '1'); redis.call('SET', KEYS[2], '1')";
+    await client.eval(script, 2, `key:${key + 3}`, `key:${key + 4}`);
+  }
   expect(await client.call('WAIT', '2', '5000')).toBe(2);
   client.disconnect();
 

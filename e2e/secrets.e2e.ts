@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createRedisCluster, isReady, waitForRedisCluster } from '../tools/fleet/redis-cluster.ts';
 import { cleanUp } from './clean-up.ts';
 import { sharedFleet, type Fleet } from './fleet.ts';
-import { connectClient, getItem, kubectl, makeNamespace, readConnection, type KubeItem } from './member.ts';
+import { connectClient, getItem, kubectl, listItems, makeNamespace, readConnection, type KubeItem } from './member.ts';
 import { AGENT_NAMESPACE, agentPods } from './outage.ts';
 import { SENTINEL_INPUT } from './specs.ts';
 
@@ -33,7 +33,8 @@ const decode = (secret: KubeItem | undefined): string[] =>
 /** Every password of the data set, the agent's key, the hub's tokens: none of them may stand anywhere but in its Secret. */
 async function canaries(): Promise<string[]> {
   const { cluster } = fleet.b;
-  const credentials = decode(await getItem(cluster, NAMESPACE, 'secret', 'canary-credentials'));
+  const secrets = await listItems(cluster, NAMESPACE, 'secrets', 'app.kubernetes.io/instance=canary');
+  const credentials = decode(secrets.find((secret) => secret.metadata.name.endsWith('-credentials')));
   const { password = '' } = await readConnection(cluster, NAMESPACE, 'canary');
   const identity = decode(await getItem(cluster, AGENT_NAMESPACE, 'secret', 'atoll-agent-identity'));
   const privateKeys = identity.filter((value) => value.includes('PRIVATE KEY')).map((pem) => pem.split('\n')[1] ?? pem);

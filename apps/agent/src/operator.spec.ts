@@ -94,17 +94,19 @@ describe('Operator', () => {
   });
 
   it('publishes the connection anew when it tells another password', async () => {
-    const named = (name: string) => ({ namespace: 'shop', name: `cache-${name}` });
-    const passwordIn = async (name: string, key: string) =>
-      ((await client.find(RESOURCE.secret, named(name)))?.['data'] as Record<string, string> | undefined)?.[key];
+    const connection = { namespace: 'shop', name: 'cache-connection' };
     await client.create(resource);
+    const { credentialsSecret } = await namesOfLive();
+    const credentials = { namespace: 'shop', name: credentialsSecret };
+    const passwordIn = async (at: typeof connection, key: string) =>
+      ((await client.find(RESOURCE.secret, at))?.['data'] as Record<string, string> | undefined)?.[key];
     start();
-    await until(async () => expect(await passwordIn('connection', 'password')).toBeDefined());
+    await until(async () => expect(await passwordIn(connection, 'password')).toBeDefined());
     await operator.stop();
-    await client.patchMerge(RESOURCE.secret, named('connection'), { data: { password: 'd3Jvbmc=' } });
+    await client.patchMerge(RESOURCE.secret, connection, { data: { password: 'd3Jvbmc=' } });
     start();
     await until(async () =>
-      expect(await passwordIn('connection', 'password')).toBe(await passwordIn('credentials', 'app')),
+      expect(await passwordIn(connection, 'password')).toBe(await passwordIn(credentials, 'app')),
     );
   });
 

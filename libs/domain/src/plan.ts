@@ -30,7 +30,7 @@ export type Action = ActionBase &
         readonly key: ObjectKey;
         readonly uid: string;
       }
-    /** Make Secret <name>-credentials with fresh random passwords, only when it is absent. */
+    /** Make Secret <name>-<hash>-credentials with fresh random passwords, only when it is absent. */
     | {
         readonly kind: 'CreateCredentials';
         readonly key: ObjectKey;

@@ -101,7 +101,7 @@ export interface RedisClusterSnapshot {
   readonly redis: Readonly<Record<string, RedisNodeFacts>>;
   readonly sentinels: Readonly<Record<string, SentinelFacts>>;
   readonly nodes: readonly { readonly name: string; readonly ready: boolean }[];
-  /** True when Secret <name>-credentials exists with all the keys that the render version needs. */
+  /** True when Secret <name>-<hash>-credentials exists with all the keys that the render version needs. */
   readonly credentialsPresent: boolean;
   /** Secret <name>-connection tells clients another password than the credentials hold. */
   readonly connectionOutdated?: boolean;

@@ -71,7 +71,7 @@ export const nameObjects = (name: string, dataSetId: DataSetId): ObjectNames => 
     scripts: `${base}-scripts`,
     config: `${base}-config`,
     record: `${base}-record`,
-    credentialsSecret: `${name}-credentials`,
+    credentialsSecret: `${base}-credentials`,
     connectionSecret: `${name}-connection`,
     masterName: base,
   };

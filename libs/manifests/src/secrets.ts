@@ -1,5 +1,5 @@
 /**
- * The layout of the two Secrets of a data set. `<name>-credentials` belongs to the agent: per user one key with the
+ * The layout of the two Secrets of a data set. `<name>-<hash>-credentials` belongs to the agent: per user one key with the
  * current password and, during a rotation, `<user>.previous` with the one before; both are accepted by the servers.
  * `<name>-connection` is what clients read. Passwords enter here as values and go nowhere but into these Secrets.
  */
@@ -23,7 +23,7 @@ export const previousPasswordKey = (user: CredentialUser): string => `${user}.pr
 export const hasAllCredentials = (keys: readonly string[]): boolean =>
   CREDENTIAL_USERS.every((user) => keys.includes(user));
 
-/** Secret `<name>-credentials`; one password a user, letters and digits only, so that no quoting can go wrong. */
+/** Secret `<name>-<hash>-credentials`; one password a user, letters and digits only, so that no quoting can go wrong. */
 export const renderCredentials = (
   owner: ChildOwner,
   name: string,

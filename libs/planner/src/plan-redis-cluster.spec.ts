@@ -109,7 +109,7 @@ describe('deletion', () => {
     const names = deleted(plan(deleting('Delete')));
     expect(names.filter((name) => name.startsWith('PersistentVolumeClaim/'))).toHaveLength(3);
     expect(names).toContain(`ConfigMap/${P0.slice(0, -2)}-record`);
-    expect(names).toContain('Secret/orders-credentials');
+    expect(names).toContain(`Secret/${P0.slice(0, -2)}-credentials`);
   });
 
   it('Deny touches nothing and asks', () => {
@@ -202,7 +202,7 @@ describe('credentials and children', () => {
 
   it('passwords are never made anew under running pods', () => {
     const settled = drawSettled();
-    const children = settled.children.filter(({ metadata }) => metadata.name !== 'orders-credentials');
+    const children = settled.children.filter(({ metadata }) => !metadata.name.endsWith('-credentials'));
     const made = plan({ ...settled, children, credentialsPresent: false });
     expect(kinds(made)).not.toContain('CreateCredentials');
     expect(condition(made, 'ActionRequired')).toMatchObject({ reason: 'CredentialsLost' });

@@ -25,7 +25,7 @@ describe('golden stories', () => {
     const { text, result } = tellStory({ spec: { mode: 'Sentinel', ...VOLUMES }, seconds: 20, events: {} }, 0);
     expect(text).toMatchInlineSnapshot(`
       "1 s  agent: AddFinalizer (FinalizerMissing) Holding the object until its children are taken care of.
-      1 s  agent: CreateCredentials (CredentialsMissing) Making passwords in Secret s.
+      1 s  agent: CreateCredentials (CredentialsMissing) Making passwords in Secret credentials.
       1 s  agent: PublishConnection (CredentialsMissing) Publishing Secret  for clients.
       4 s  0 starts as replica of 127.255.255.254 with 0 keys
       4 s  1 starts as replica of 127.255.255.254 with 0 keys

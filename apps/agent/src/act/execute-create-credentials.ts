@@ -1,5 +1,5 @@
 /**
- * Makes the Secret <name>-credentials. Created, never applied: whatever is there already are the passwords that running
+ * Makes the Secret <name>-<hash>-credentials. Created, never applied: whatever is there already are the passwords that running
  * pods and clients use, and writing over them would lock everybody out. Passwords exist only in this call and in the
  * Secret.
  */
