@@ -14,13 +14,15 @@ export interface BenchRow {
 export type BenchFigure = Omit<BenchRow, 'met' | 'peer' | 'peerValue' | 'goal'> &
   Partial<Pick<BenchRow, 'peer' | 'peerValue' | 'goal'>>;
 
+const toTenths = (value: number): number => Math.round(value * 10) / 10;
+
 export function asBenchRow({ name, value, unit, peer = null, peerValue = null, goal = null }: BenchFigure): BenchRow {
   return {
     name,
-    value: Math.round(value * 10) / 10,
+    value: toTenths(value),
     unit,
     peer,
-    peerValue,
+    peerValue: peerValue === null ? null : toTenths(peerValue),
     goal,
     met: goal === null ? null : value <= goal,
   };
