@@ -1,4 +1,3 @@
 export { claimNamespace } from './claim-namespace.ts';
-export type { NamespaceClaim } from './claim-namespace.ts';
 export { executePlan } from './execute-plan.ts';
 export { FencedError } from './execution-context.ts';
