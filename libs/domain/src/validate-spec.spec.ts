@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { RedisClusterSpec } from './redis-cluster-spec.ts';
-import { validateSpec, type SpecProblemCode } from './validate-spec.ts';
+import { validateNewSpec, validateSpec, type SpecProblemCode } from './validate-spec.ts';
 
 const base: RedisClusterSpec = { engine: { type: 'Redis', version: '8.0' }, mode: 'Sentinel' };
+const engineOf = (image: string): Partial<RedisClusterSpec> => ({ engine: { ...base.engine, image } });
 const limit = (memory: string) => ({ limits: { memory } });
 
 describe('validateSpec', () => {
@@ -15,6 +16,16 @@ describe('validateSpec', () => {
     ['five Sentinels with their own quorum', { sentinel: { replicas: 5, quorum: 5, downAfter: '500ms' } }],
     ['configuration of several words', { config: { save: '900 1 300 10', 'maxmemory-policy': 'allkeys-lru' } }],
     ['maxmemory within the limit', { resources: limit('1Gi'), config: { maxmemory: '1gb' } }],
+    ['an image of a registry', engineOf('registry.example:5000/team/my__redis-x:8.0-alpine')],
+    ['an image by digest', engineOf(`redis@sha256:${'a1'.repeat(32)}`)],
+    ['an image of a host by address', engineOf('[::1]:5000/redis')],
+    ['a request at its limit', { resources: { requests: { cpu: '0.1' }, limits: { cpu: '100m' } } }],
+    [
+      'every resource of a container',
+      { resources: { limits: { 'hugepages-2Mi': '4Mi', 'ephemeral-storage': '1Gi' } } },
+    ],
+    ['an extended resource', { resources: { limits: { 'example.com/disk': '1' } } }],
+    ['a class', { storage: { type: 'PersistentVolume', size: '1Gi', storageClassName: 'fast.ssd-1' } }],
     ['a volume', { storage: { type: 'PersistentVolume', size: '1.5Gi' } }],
   ])('takes %s', (_, part) => {
     expect(validateSpec({ ...base, ...part })).toEqual([]);
@@ -68,6 +79,29 @@ describe('validateSpec', () => {
       'MAXMEMORY_ABOVE_LIMIT',
     ],
     ['an amount that is none', { resources: limit('1GB') }, 'resources.limits.memory', 'INVALID_QUANTITY'],
+    ['a command for an image', engineOf('redis:8.0 ; rm'), 'engine.image', 'INVALID_IMAGE'],
+    ['an image in capitals', engineOf('Redis:8.0'), 'engine.image', 'INVALID_IMAGE'],
+    ['no image', engineOf(''), 'engine.image', 'INVALID_IMAGE'],
+    [
+      'a request above its limit',
+      { resources: { requests: { memory: '2Gi' }, limits: { memory: '1Gi' } } },
+      'resources.requests.memory',
+      'INVALID_RESOURCE',
+    ],
+    [
+      'a request of Sentinels above its limit',
+      { sentinel: { resources: { requests: { cpu: '1' }, limits: { cpu: '100m' } } } },
+      'sentinel.resources.requests.cpu',
+      'INVALID_RESOURCE',
+    ],
+    ['an unknown resource', { resources: { limits: { ram: '1Gi' } } }, 'resources.limits.ram', 'INVALID_RESOURCE'],
+    ['an endless amount', { resources: limit('1e999') }, 'resources.limits.memory', 'INVALID_QUANTITY'],
+    [
+      'a class that cannot be',
+      { storage: { type: 'PersistentVolume', size: '1Gi', storageClassName: 'Fast SSD' } },
+      'storage.storageClassName',
+      'INVALID_STORAGE_CLASS',
+    ],
     ['a volume without a size', { storage: { type: 'PersistentVolume' } }, 'storage.size', 'STORAGE_SIZE_REQUIRED'],
     ['a volume of nothing', { storage: { type: 'PersistentVolume', size: '0' } }, 'storage.size', 'INVALID_QUANTITY'],
   ])('refuses %s', (_, part, path, code) => {
@@ -84,5 +118,25 @@ describe('validateSpec', () => {
   it('refuses more directives than the API server could check', () => {
     const config = Object.fromEntries(Array.from({ length: 257 }, (_, index) => [`x${index}`, '1']));
     expect(validateSpec({ ...base, config }).map(({ code }) => code)).toEqual(['INVALID_CONFIG']);
+  });
+});
+
+describe('validateNewSpec', () => {
+  it.each<[string, Partial<RedisClusterSpec>, string]>([
+    [
+      'a class without volumes',
+      { storage: { type: 'Ephemeral', storageClassName: 'fast' } },
+      'storage.storageClassName',
+    ],
+    ['a failover after days', { sentinel: { failoverTimeout: '24h1ms' } }, 'sentinel.failoverTimeout'],
+  ])('refuses %s, which validateSpec lets live', (_, part, path) => {
+    const spec = { ...base, ...part };
+    expect(validateSpec(spec)).toEqual([]);
+    expect(validateNewSpec(spec).map((problem) => problem.path.join('.'))).toEqual([`spec.${path}`]);
+  });
+
+  it('takes a day, and refuses all that validateSpec refuses', () => {
+    expect(validateNewSpec({ ...base, sentinel: { downAfter: '24h' } })).toEqual([]);
+    expect(validateNewSpec({ ...base, size: 16 })).toEqual(validateSpec({ ...base, size: 16 }));
   });
 });

@@ -8,14 +8,18 @@ import { ENGINE_LINES, engineLine } from './engine-catalogue.ts';
 import { explainOwnedConfig } from './operator-owned-config.ts';
 import { parseDurationMs } from './parse-duration.ts';
 import { parseQuantity, parseRedisMemory } from './parse-quantity.ts';
-import type { Mode, RedisClusterSpec, ResourceRequirements, SentinelSpec } from './redis-cluster-spec.ts';
+import { isContainerResourceName, isDnsSubdomain, isImageReference } from './pod-field-grammar.ts';
+import type { Mode, RedisClusterSpec, ResourceRequirements, SentinelSpec, StorageSpec } from './redis-cluster-spec.ts';
 
 export type SpecProblemCode =
   | 'UNSUPPORTED_VERSION'
+  | 'INVALID_IMAGE'
   | 'INVALID_SIZE'
   | 'INVALID_SENTINEL'
   | 'INVALID_DURATION'
   | 'INVALID_QUANTITY'
+  | 'INVALID_RESOURCE'
+  | 'INVALID_STORAGE_CLASS'
   | 'STORAGE_SIZE_REQUIRED'
   | 'OPERATOR_OWNED_CONFIG'
   | 'INVALID_CONFIG'
@@ -42,13 +46,17 @@ export const SPEC_LIMITS = {
 /** Fewest data pods a mode makes sense with: Sentinel needs somebody to fail over to. */
 export const MIN_SIZE: Readonly<Record<Mode, number>> = { Standalone: 1, Replication: 1, Sentinel: 2 };
 
+const DAY_MS = 86_400_000;
+/** 0.1 and 100m are the same amount, and not the same number. */
+const ROUNDING = 1 + 1e-9;
 const CONFIG_NAME = /^[a-z][a-z0-9_-]*$/;
 /** Printable ASCII without quotes and backslash: nothing that could end the line or its quoting in redis.conf. */
 const CONFIG_VALUE = /^[ !#-&(-[\]-~]*$/;
 const MEMORY_DIRECTIVES = new Set(['maxmemory', 'repl-backlog-size', 'proto-max-bulk-len']);
 
-const problem = (path: string, code: SpecProblemCode, message: string): SpecProblem => ({
-  path: ['spec', ...path.split('/')],
+/** `name` is a key of the user's own, which may hold a slash. */
+const problem = (path: string, code: SpecProblemCode, message: string, name?: string): SpecProblem => ({
+  path: ['spec', ...path.split('/'), ...(name === undefined ? [] : [name])],
   code,
   message,
 });
@@ -56,6 +64,7 @@ const problem = (path: string, code: SpecProblemCode, message: string): SpecProb
 /** Every problem of the spec, in the order of its fields; empty when it may be applied. Never throws. */
 export const validateSpec = (spec: RedisClusterSpec): readonly SpecProblem[] => [
   ...validateEngine(spec),
+  ...validateImage(spec),
   ...validateSize(spec),
   ...(spec.sentinel === undefined ? [] : validateSentinel(spec.mode, spec.sentinel)),
   ...validateConfig(spec.config ?? {}),
@@ -63,11 +72,27 @@ export const validateSpec = (spec: RedisClusterSpec): readonly SpecProblem[] => 
   ...validateStorage(spec),
 ];
 
+/**
+ * What a spec that is new, or changed here, must fulfil besides: it would run, yet not as its author meant. Not asked of
+ * what lies in a member cluster already: an upgrade must never stop the care for a data set that worked.
+ */
+export const validateNewSpec = (spec: RedisClusterSpec): readonly SpecProblem[] => [
+  ...validateSpec(spec),
+  ...validateDayLimit(spec.sentinel ?? {}),
+  ...validateUnusedClass(spec.storage),
+];
+
 const validateEngine = ({ engine }: RedisClusterSpec): SpecProblem[] => {
   const lines = ENGINE_LINES[engine.type] ?? [];
   if (/^\d+\.\d+(\.\d+)?$/.test(engine.version) && lines.includes(engineLine(engine.version))) return [];
   const known = lines.length > 0 ? `${engine.type} ${lines.join(', ')}` : 'Redis and Valkey';
   return [problem('engine/version', 'UNSUPPORTED_VERSION', `${engine.version} is not supported; use one of ${known}.`)];
+};
+
+const validateImage = ({ engine: { image } }: RedisClusterSpec): SpecProblem[] => {
+  if (image === undefined || isImageReference(image)) return [];
+  const message = `${image} is no image reference; write it as registry.example/redis:8.0.`;
+  return [problem('engine/image', 'INVALID_IMAGE', message)];
 };
 
 const validateSize = ({ mode, size }: RedisClusterSpec): SpecProblem[] => {
@@ -109,6 +134,13 @@ const validateSentinelTimes = (sentinel: SentinelSpec): SpecProblem[] =>
     return [problem(`sentinel/${field}`, 'INVALID_DURATION', `${text} is no duration; write 500ms, 5s or 1m.`)];
   });
 
+const validateDayLimit = (sentinel: SentinelSpec): SpecProblem[] =>
+  (['downAfter', 'failoverTimeout'] as const).flatMap((field) => {
+    const text = sentinel[field] ?? '';
+    if ((parseDurationMs(text) ?? 0) <= DAY_MS) return [];
+    return [problem(`sentinel/${field}`, 'INVALID_DURATION', `${text} is more than a day; at most 24h is accepted.`)];
+  });
+
 const validateConfig = (config: Readonly<Record<string, string>>): SpecProblem[] => {
   const names = Object.keys(config);
   if (names.length > SPEC_LIMITS.maxConfigKeys) {
@@ -145,12 +177,37 @@ const validateResources = (spec: RedisClusterSpec): SpecProblem[] => [
 
 const validateQuantities = (path: string, resources: ResourceRequirements): SpecProblem[] =>
   (['requests', 'limits'] as const).flatMap((part) =>
-    Object.entries(resources[part] ?? {})
-      .filter(([, amount]) => (parseQuantity(amount) ?? -1) < 0)
-      .map(([name, amount]) =>
-        problem(`${path}/${part}/${name}`, 'INVALID_QUANTITY', `${amount} is no Kubernetes quantity.`),
-      ),
+    Object.entries(resources[part] ?? {}).flatMap(([name, amount]) => {
+      const found = explainQuantityProblem(part, name, amount, resources);
+      return found === undefined ? [] : [problem(`${path}/${part}`, found.code, found.message, name)];
+    }),
   );
+
+/** Undefined for what is no amount that one can have: no quantity, below zero, or endless. */
+const readAmount = (text: string): number | undefined => {
+  const amount = parseQuantity(text) ?? -1;
+  return amount >= 0 && Number.isFinite(amount) ? amount : undefined;
+};
+
+const explainQuantityProblem = (
+  part: 'requests' | 'limits',
+  name: string,
+  amount: string,
+  { limits }: ResourceRequirements,
+): Omit<SpecProblem, 'path'> | undefined => {
+  if (!isContainerResourceName(name)) {
+    const message = `${name} is no resource of a container; use cpu, memory, ephemeral-storage or hugepages-2Mi.`;
+    return { code: 'INVALID_RESOURCE', message };
+  }
+  const wanted = readAmount(amount);
+  if (wanted === undefined) {
+    return { code: 'INVALID_QUANTITY', message: `${amount} is no Kubernetes quantity.` };
+  }
+  const limit = limits?.[name] ?? '';
+  if (part === 'limits' || wanted <= (readAmount(limit) ?? Infinity) * ROUNDING) return undefined;
+  const message = `The request of ${amount} ${name} is above its limit of ${limit}; lower it or raise the limit.`;
+  return { code: 'INVALID_RESOURCE', message };
+};
 
 const validateMaxmemory = ({ resources, config }: RedisClusterSpec): SpecProblem[] => {
   const limitBytes = parseQuantity(resources?.limits?.['memory'] ?? '');
@@ -167,12 +224,26 @@ const validateMaxmemory = ({ resources, config }: RedisClusterSpec): SpecProblem
 const isBelow = (maxmemoryBytes: number, limitBytes: number): boolean =>
   maxmemoryBytes > 0 && maxmemoryBytes <= limitBytes;
 
-const validateStorage = ({ storage }: RedisClusterSpec): SpecProblem[] => {
-  if (storage === undefined) return [];
+const validateStorage = ({ storage }: RedisClusterSpec): SpecProblem[] =>
+  storage === undefined ? [] : [...validateVolumeSize(storage), ...validateClassName(storage)];
+
+const validateVolumeSize = (storage: StorageSpec): SpecProblem[] => {
   if (storage.size === undefined) {
     if (storage.type === 'Ephemeral') return [];
     return [problem('storage/size', 'STORAGE_SIZE_REQUIRED', 'A PersistentVolume needs a size, for instance 1Gi.')];
   }
-  if ((parseQuantity(storage.size) ?? 0) > 0) return [];
+  if ((readAmount(storage.size) ?? 0) > 0) return [];
   return [problem('storage/size', 'INVALID_QUANTITY', `${storage.size} is no Kubernetes quantity; write 1Gi.`)];
+};
+
+const validateClassName = ({ type, storageClassName }: StorageSpec): SpecProblem[] => {
+  if (type === 'Ephemeral' || storageClassName === undefined || isDnsSubdomain(storageClassName)) return [];
+  const message = `${storageClassName} is no name of a StorageClass; those have lower case letters, digits, - and . only.`;
+  return [problem('storage/storageClassName', 'INVALID_STORAGE_CLASS', message)];
+};
+
+const validateUnusedClass = (storage: StorageSpec | undefined): SpecProblem[] => {
+  if (storage?.type !== 'Ephemeral' || storage.storageClassName === undefined) return [];
+  const message = 'Ephemeral storage has no StorageClass; leave storageClassName out, or set type PersistentVolume.';
+  return [problem('storage/storageClassName', 'INVALID_STORAGE_CLASS', message)];
 };

@@ -37,6 +37,19 @@ describe('the spec made of an input', () => {
   it('points at the field that the domain refuses', () => {
     expect(fields({ size: 0 })).toEqual(['input.spec.size']);
   });
+  it('may keep what it said before the rule came, and may not come to say it', () => {
+    const storage = { type: 'Ephemeral', storageClassName: 'fast' } as const;
+    const before = { engine: { type: 'Redis', version: '8.0' }, mode: 'Sentinel', storage } as const;
+    expect(fields({ storage })).toEqual(['input.spec.storage.storageClassName']);
+    expect(readSpecInput(input({ storage }), before)).toEqual({ ok: true, value: before });
+  });
+  it('may not keep what cannot run', () => {
+    const engine = { type: 'Redis', version: '8.0', image: 'redis:8.0 ; rm' } as const;
+    const outcome = readSpecInput(input({ engine }), { engine, mode: 'Sentinel' });
+    expect(outcome.ok ? [] : outcome.errors).toMatchObject([
+      { code: 'INVALID_INPUT', field: ['input', 'spec', 'engine', 'image'] },
+    ]);
+  });
   it('refuses a password in config without repeating it', () => {
     const outcome = readSpecInput(input({ config: { requirepass: 'canary' } }));
     expect(outcome.ok).toBe(false);

@@ -3,11 +3,22 @@
  * stay the operator's and never freeze into a spec. Values of JSON inputs are checked for shape here; what they mean is
  * checked by validateSpec of the domain.
  */
-import { type Outcome, type RedisClusterSpec, type UserError, succeed, validateSpec } from '#domain';
+import {
+  type Outcome,
+  type RedisClusterSpec,
+  type SpecProblem,
+  type UserError,
+  succeed,
+  validateNewSpec,
+  validateSpec,
+} from '#domain';
 import type { RedisClusterSpecInput } from './redis-cluster-spec.input.ts';
 
-/** A spec that the operator would take, or every reason why not, with paths into the input. */
-export function readSpecInput(input: RedisClusterSpecInput): Outcome<RedisClusterSpec> {
+/**
+ * A spec that the operator would take, or every reason why not, with paths into the input. What new specs only may not
+ * say is let through where `before` says it already: it may not be changeable any more.
+ */
+export function readSpecInput(input: RedisClusterSpecInput, before?: RedisClusterSpec): Outcome<RedisClusterSpec> {
   const wrong: UserError[] = [];
   const readMap = (value: unknown, field: readonly string[]): unknown => {
     if (value === undefined || value === null) return undefined;
@@ -36,12 +47,24 @@ export function readSpecInput(input: RedisClusterSpecInput): Outcome<RedisCluste
         }
       : undefined,
   }) as unknown as RedisClusterSpec;
-  return wrong.length > 0 ? { ok: false, errors: wrong } : checkSpec(spec);
+  return wrong.length > 0 ? { ok: false, errors: wrong } : checkNewSpec(spec, before);
 }
 
-/** The domain's own verdict, as user errors. */
+function checkNewSpec(spec: RedisClusterSpec, before: RedisClusterSpec | undefined): Outcome<RedisClusterSpec> {
+  const known = new Set(before === undefined ? [] : validateNewSpec(before).map(({ message }) => message));
+  const lasting = new Set(validateSpec(spec).map(({ message }) => message));
+  return toOutcome(
+    spec,
+    validateNewSpec(spec).filter(({ message }) => lasting.has(message) || !known.has(message)),
+  );
+}
+
+/** The domain's own verdict on what lives in a member cluster, as user errors. */
 export function checkSpec(spec: RedisClusterSpec): Outcome<RedisClusterSpec> {
-  const problems = validateSpec(spec);
+  return toOutcome(spec, validateSpec(spec));
+}
+
+function toOutcome(spec: RedisClusterSpec, problems: readonly SpecProblem[]): Outcome<RedisClusterSpec> {
   if (problems.length === 0) return succeed(spec);
   return { ok: false, errors: problems.map((problem) => invalid(problem.message, ['input', ...problem.path])) };
 }

@@ -52,10 +52,10 @@ export class UpdateRedisClusterService {
   ): Promise<Outcome<Revised>> {
     const opened = await this.gate.open(tx, input, note, { caller });
     if (!opened.ok) return opened;
-    const spec = readSpecInput(input.spec);
-    if (!spec.ok) return spec;
     const row = opened.value;
     const written = await this.readWrittenSpec(tx, input.id, row);
+    const spec = readSpecInput(input.spec, written ?? (stateOf(row).spec as RedisClusterSpec));
+    if (!spec.ok) return spec;
     const allowed = written === undefined ? succeed(undefined) : checkSpecChange(written, spec.value);
     if (!allowed.ok) return allowed;
     const driftPolicy = input.driftPolicy ?? row.drift_policy;
