@@ -7,7 +7,12 @@ import type { EnrolMemberClusterInput } from './member-clusters.types.ts';
 
 const NAME = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 const LABEL_VALUE = /^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/;
-const LABEL_KEY = /^([a-z0-9.-]{1,253}\/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
+/** An optional DNS subdomain, then a name. */
+const LABEL_KEY =
+  /^((?=[a-z0-9.-]{1,253}\/)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
+const MAX_LABELS = 64;
+/** Of a key that was refused: as long as a valid one could be. */
+const MAX_SHOWN_KEY_LENGTH = 317;
 /** Long enough for a person to install the agent, short enough that a leaked command is soon worth nothing. */
 export const TOKEN_VALID_MS = 60 * 60_000;
 
@@ -18,11 +23,8 @@ export function checkEnrolment(input: EnrolMemberClusterInput, hubAddresses: rea
       'name',
     ]);
   }
-  for (const [key, value] of Object.entries(input.labels)) {
-    if (!LABEL_KEY.test(key) || !LABEL_VALUE.test(value)) {
-      return refuse('INVALID_INPUT', `${key} is no valid label`, ['input', 'labels', key]);
-    }
-  }
+  const described = checkDescription(input);
+  if (!described.ok) return described;
   if ((input.scope === 'NAMESPACE') !== (input.namespace !== undefined)) {
     return refuse('INVALID_INPUT', 'a namespace goes with scope NAMESPACE, and only with it', ['input', 'namespace']);
   }
@@ -33,6 +35,27 @@ export function checkEnrolment(input: EnrolMemberClusterInput, hubAddresses: rea
     return refuse('INVALID_INPUT', `this hub's addresses are ${hubAddresses.join(', ')}`, ['input', 'hubAddress']);
   }
   return succeed(undefined);
+}
+
+/** Region and labels: bounded, and in the form of Kubernetes labels, so that they fit wherever labels go. */
+function checkDescription({ region, labels }: EnrolMemberClusterInput): Outcome<undefined> {
+  if (region !== undefined && !LABEL_VALUE.test(region)) {
+    return refuse('INVALID_INPUT', 'a region is at most 63 letters, digits, -, _ and ., as the value of a label', [
+      'input',
+      'region',
+    ]);
+  }
+  const entries = Object.entries(labels);
+  if (entries.length > MAX_LABELS) {
+    return refuse('INVALID_INPUT', `at most ${MAX_LABELS} labels are accepted, not ${entries.length}`, [
+      'input',
+      'labels',
+    ]);
+  }
+  const wrong = entries.find(([key, value]) => !LABEL_KEY.test(key) || !LABEL_VALUE.test(value));
+  if (wrong === undefined) return succeed(undefined);
+  const name = wrong[0].slice(0, MAX_SHOWN_KEY_LENGTH);
+  return refuse('INVALID_INPUT', `${name} is no valid label`, ['input', 'labels', name]);
 }
 
 export interface InstallFacts {
