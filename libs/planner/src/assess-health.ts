@@ -2,6 +2,8 @@
 import { podName } from '#manifests';
 import { answers } from './cluster-view.ts';
 import type { AnsweringPod, ClusterView, DataPod } from './cluster-view.ts';
+import { explainStuckPod, findStuckPods } from './explain-stuck-pod.ts';
+import type { StuckPod } from './explain-stuck-pod.ts';
 import { followsAddressOf } from './find-primary.ts';
 import { REDIS_PORT } from '#domain';
 import type { SentinelFacts } from '#domain';
@@ -15,6 +17,8 @@ export interface Health {
   readonly readyPods: number;
   /** What keeps it from being whole, each as a stable code and a sentence; empty when all is well. */
   readonly defects: readonly { readonly reason: string; readonly message: string }[];
+  /** Pods that do not start, and why. */
+  readonly stuck: readonly StuckPod[];
 }
 
 export const assessHealth = (view: ClusterView, primary: AnsweringPod | undefined): Health => {
@@ -31,6 +35,7 @@ export const assessHealth = (view: ClusterView, primary: AnsweringPod | undefine
       ...findLinkDefects(view, linked),
       ...findSentinelDefects(view, primary),
     ],
+    stuck: findStuckPods([...view.dataPods, ...view.sentinelPods], view.snapshot),
   };
 };
 
@@ -49,7 +54,8 @@ const findPodDefects = (view: ClusterView): Defects => {
   const notReady = expected.flatMap((name) => {
     const pod = view.dataPods.find((candidate) => candidate.name === name);
     if (pod?.ready === true && !pod.terminating) return [];
-    return [pod?.waitingReason === undefined ? name : `${name} (${pod.waitingReason})`];
+    const why = pod === undefined ? undefined : explainStuckPod(pod, view.snapshot);
+    return [why === undefined ? name : `${name} (${why})`];
   });
   if (notReady.length === 0) return [];
   return [{ reason: 'PodsNotReady', message: `Not ready: ${notReady.join(', ')}.` }];

@@ -6,6 +6,7 @@ import { CONDITION_TYPES } from '#domain';
 import type { Action, ConditionType, Phase, PlannedStatus } from '#domain';
 import type { Health } from './assess-health.ts';
 import type { ClusterView } from './cluster-view.ts';
+import { tellStuckPods } from './explain-stuck-pod.ts';
 import type { Finding } from './rule.ts';
 
 type PlannedCondition = PlannedStatus['conditions'][number];
@@ -23,8 +24,14 @@ export const buildConditions = (input: ConditionInput): readonly PlannedConditio
   CONDITION_TYPES.map((type) => {
     const found = input.findings.find((finding) => finding.type === type);
     const { status, reason, message } = found ?? DRAFTS[type](input);
-    return { type, status, reason, message, observedGeneration: input.view.generation };
+    const more = tellsStuckPods(type, input.phase) ? tellStuckPods(input.health.stuck, message) : '';
+    return { type, status, reason, message: message + more, observedGeneration: input.view.generation };
   });
+
+/** While it gets there, what keeps it is told beside what is awaited; in the other phases the finding says it all. */
+const tellsStuckPods = (type: ConditionType, phase: Phase): boolean =>
+  (type === 'Ready' || type === 'Reconciling') && UNDER_WAY.has(phase);
+const UNDER_WAY = new Set<Phase>(['Pending', 'Creating', 'Updating', 'Degraded']);
 
 const no = (reason: string, message: string): Draft => ({ status: 'False', reason, message });
 const yes = (reason: string, message: string): Draft => ({ status: 'True', reason, message });
@@ -80,13 +87,24 @@ const draftNodes = ({ view }: ConditionInput): Draft => {
   );
 };
 
+const draftStalled = ({ findings, health, phase, view }: ConditionInput): Draft => {
+  const cause = findings.find(({ type, status }) => STALLING.has(type) && status === 'True');
+  if (cause !== undefined) return yes(cause.reason, cause.message);
+  const stuck = UNDER_WAY.has(phase) ? health.stuck.filter(({ restartsSoon }) => !restartsSoon) : [];
+  if (stuck.length === 0 || !isLongNotReady(view)) return no('NotStalled', 'Nothing is stuck.');
+  return yes('PodsCannotStart', tellStuckPods(stuck, '').trimStart());
+};
+
+/** By the time that the last status carries, which outlives this agent. */
+const isLongNotReady = ({ snapshot, nowMs, policy }: ClusterView): boolean => {
+  const last = snapshot.resource.status?.conditions?.find(({ type }) => type === 'Ready');
+  return last?.status === 'False' && nowMs - Date.parse(last.lastTransitionTime) >= policy.stalledAfterMs;
+};
+
 const DRAFTS: Readonly<Record<ConditionType, (input: ConditionInput) => Draft>> = {
   Ready: draftReady,
   Reconciling: draftReconciling,
-  Stalled: ({ findings }) => {
-    const cause = findings.find(({ type, status }) => STALLING.has(type) && status === 'True');
-    return cause === undefined ? no('NotStalled', 'Nothing is stuck.') : yes(cause.reason, cause.message);
-  },
+  Stalled: draftStalled,
   Available: draftAvailable,
   Degraded: draftDegraded,
   DataAtRisk: () => no('DataSafe', 'Nothing that was seen endangers data.'),

@@ -10,6 +10,8 @@ export interface PlannerPolicy {
   readonly recheckLaterMs: number;
   /** A link that has been down this long with its node Ready: the kubelet was heard after the end (04, proof b). */
   readonly kubeletHeardAfterMs: number;
+  /** Not Ready for this long, and a pod cannot start: Stalled. */
+  readonly stalledAfterMs: number;
 }
 
 /** Source: 04 "Never" 9 and Kubernetes' node-monitor-grace-period of 40-50 s. */
@@ -18,6 +20,7 @@ export const DEFAULT_PLANNER_POLICY: PlannerPolicy = {
   recheckSoonMs: 1_000,
   recheckLaterMs: 10_000,
   kubeletHeardAfterMs: 60_000,
+  stalledAfterMs: 60_000,
 };
 
 export interface PlannerInput {

@@ -8,6 +8,7 @@ import { podName } from '#manifests';
 import { answers } from '../cluster-view.ts';
 import type { AnsweringPod, ClusterView } from '../cluster-view.ts';
 import { chooseSuccessor } from '../choose-successor.ts';
+import { explainStuckPod } from '../explain-stuck-pod.ts';
 import { isMaster, isUnlinked, isWaiting } from '../find-primary.ts';
 import { judgeSentinels, sentinelsCanDecide } from '../judge-sentinels.ts';
 import { promotePod, writeRecord } from '../make-action.ts';
@@ -72,7 +73,8 @@ const findSilent = (view: ClusterView): readonly { readonly name: string; readon
     const pod = view.dataPods.find((candidate) => candidate.name === name);
     if (pod === undefined) return [{ name, why: 'does not exist' }];
     if (pod.terminating) return [{ name, why: 'is being deleted' }];
-    if (!answers(pod)) return [{ name, why: pod.waitingReason ?? explainSilentPod(pod.nodeReady, pod.node) }];
+    if (!answers(pod))
+      return [{ name, why: explainStuckPod(pod, view.snapshot) ?? explainSilentPod(pod.nodeReady, pod.node) }];
     return pod.facts.loading ? [{ name, why: 'is loading its data' }] : [];
   });
 
