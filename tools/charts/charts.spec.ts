@@ -93,6 +93,14 @@ describe('chart atoll-agent', { timeout: HELM_TIMEOUT_MS }, () => {
     }
   });
 
+  it('reads and labels pods and has no other right over them: no plan evicts or deletes one', async () => {
+    const rules = rulesOf(await renderChart('atoll-agent'));
+    const onPods = rules.filter(({ resources }) => resources.some((name) => /^pods(\/|$)/.test(name)));
+    expect(onPods.map(({ resources, verbs }) => [resources, verbs])).toEqual([
+      [['pods'], ['get', 'list', 'watch', 'patch']],
+    ]);
+  });
+
   it('in scope namespace has no right outside its namespace', async () => {
     const objects = await renderChart('atoll-agent', ['scope="namespace"']);
     expect(objects.filter(({ kind }) => kind.startsWith('ClusterRole'))).toEqual([]);
