@@ -85,12 +85,14 @@ export class Operator {
 
   #makeReporter(): Reporter {
     const { client, clock, podName, mayWrite, log } = this.#settings;
+    const sparingly = warnSparingly(log, clock);
     const events = new EventRecorder({
       client,
       feed: this.feed,
       reportingInstance: podName,
       nowMs: () => clock.nowMs(),
-      onFailure: (error) => log('warn', 'event not written', { error: describeError(error) }),
+      onFailure: (error, namespace) =>
+        sparingly(namespace, 'event not written', { namespace, error: describeError(error) }),
     });
     return new Reporter({ writer: new StatusWriter(client), events, feed: this.feed, clock, mayWrite });
   }

@@ -24,7 +24,8 @@ export interface EventRecorderSettings {
   readonly feed: ReportFeed;
   readonly reportingInstance: string;
   readonly nowMs: () => number;
-  readonly onFailure: (error: unknown) => void;
+  /** Failures of one namespace come together, one per event, for instance while it is terminating. */
+  readonly onFailure: (error: unknown, namespace: string) => void;
 }
 
 interface Remembered {
@@ -64,7 +65,7 @@ export class EventRecorder {
       if (repeat) await this.#raiseCount(entry);
       else await this.#create(resource, event, entry);
     } catch (error) {
-      this.#settings.onFailure(error);
+      this.#settings.onFailure(error, entry.namespace);
     }
   }
 

@@ -23,6 +23,7 @@ let server: FakeKubeServer;
 let client: KubeClient;
 let feed: ReportFeed;
 let reporter: Reporter;
+let failures: string[];
 let told: ReportedEvent[];
 let nowMs: number;
 let mayWrite: boolean;
@@ -47,6 +48,7 @@ beforeEach(async () => {
   mayWrite = true;
   ownsNamespace = true;
   told = [];
+  failures = [];
   server = await FakeKubeServer.start();
   client = createKubeClient(connectFakeKube(server), { userAgent: 'test/0' });
   const clock = { nowMs: () => nowMs, monotonicMs: () => nowMs };
@@ -57,7 +59,7 @@ beforeEach(async () => {
     feed,
     reportingInstance: 'pod-1',
     nowMs: () => nowMs,
-    onFailure: () => undefined,
+    onFailure: (_error, namespace) => failures.push(namespace),
   });
   reporter = new Reporter({
     writer: new StatusWriter(client),
@@ -152,5 +154,7 @@ describe('Reporter', () => {
     });
     await pass(await readLive(), 'Ready', { done: [evict] });
     expect((await readLive()).status?.phase).toBe('Ready');
+    expect(failures.length).toBeGreaterThan(0);
+    expect(new Set(failures)).toEqual(new Set([at.namespace]));
   });
 });
