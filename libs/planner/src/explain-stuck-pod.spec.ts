@@ -1,6 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import type { Plan, PodSnapshot, RedisClusterSnapshot } from '#domain';
-import { NOW_MS, drawSettled, silentFacts, withFacts, withPod, withResource, withoutRecord } from '#testing';
+import {
+  NOW_MS,
+  drawSettled,
+  silentFacts,
+  waitingFacts,
+  withFacts,
+  withPod,
+  withResource,
+  withoutRecord,
+} from '#testing';
 import { planRedisCluster } from './plan-redis-cluster.ts';
 import { DEFAULT_PLANNER_POLICY } from './planner-input.ts';
 
@@ -99,5 +108,28 @@ describe('one pod of a data set that serves', () => {
     const broken = withPod(silent, P1, { ready: false, waitingReason: 'Unschedulable: 0/2 nodes' });
     const made = plan(withResource(broken, { status: { phase: 'Ready' } }));
     expect(condition(made, 'Ready')?.message).toBe(`Not ready: ${P1} (cannot be scheduled: 0/2 nodes).`);
+  });
+});
+
+describe('a primary that was killed and is in back-off', () => {
+  const replication = drawSettled({ ...PERSISTENT, mode: 'Replication' });
+  const unlinked = [silentFacts(), ...[P1, P2].map((name) => waitingFacts(name, { keys: 100 }))];
+  const served = withResource(withFacts(replication, { redis: unlinked }), { status: { phase: 'Ready' } });
+  const crashed = (restarts: number, backOff = '10s') =>
+    withPod(served, P0, { ready: false, restarts, waitingReason: `CrashLoopBackOff: back-off ${backOff} restarting` });
+
+  it('is Degraded with the reason at every step of a young back-off, and asks nobody', () => {
+    const made = plan(crashed(1));
+    expect(made.status.phase).toBe('Degraded');
+    expect(condition(made, 'ActionRequired')?.status).toBe('False');
+    expect(condition(made, 'Ready')).toMatchObject({ status: 'False', reason: 'WaitingForPods' });
+    expect(condition(made, 'Ready')?.message).toContain(`${P0} keeps ending: CrashLoopBackOff`);
+    expect(plan(crashed(4, '80s')).status).toEqual(made.status);
+  });
+
+  it('asks a person when it goes on, or when nothing would start it again', () => {
+    expect(condition(plan(crashed(5)), 'ActionRequired')).toMatchObject({ status: 'True', reason: 'PodsMissing' });
+    const unpulled = withPod(served, P0, { ready: false, restarts: 1, waitingReason: 'ErrImagePull: rpc error' });
+    expect(condition(plan(unpulled), 'ActionRequired')?.status).toBe('True');
   });
 });

@@ -8,7 +8,7 @@ import { podName } from '#manifests';
 import { answers } from '../cluster-view.ts';
 import type { AnsweringPod, ClusterView } from '../cluster-view.ts';
 import { chooseSuccessor } from '../choose-successor.ts';
-import { explainStuckPod } from '../explain-stuck-pod.ts';
+import { explainStuckPod, restartsSoon } from '../explain-stuck-pod.ts';
 import { isMaster, isUnlinked, isWaiting } from '../find-primary.ts';
 import { judgeSentinels, sentinelsCanDecide } from '../judge-sentinels.ts';
 import { promotePod, writeRecord } from '../make-action.ts';
@@ -113,7 +113,7 @@ const explainSilence = (view: ClusterView, silent: readonly { name: string; why:
 const canReturnAlone = (view: ClusterView, silent: readonly { name: string }[]): boolean =>
   silent.every(({ name }) => {
     const pod = view.dataPods.find((candidate) => candidate.name === name);
-    return pod === undefined || (pod.nodeReady && pod.waitingReason === undefined);
+    return pod === undefined || (pod.nodeReady && (pod.waitingReason === undefined || restartsSoon(pod)));
   });
 
 const startEmpty = (view: ClusterView, ready: readonly AnsweringPod[]): RuleOutcome => {
