@@ -1,3 +1,4 @@
+import type { StatusItem } from '#protocol';
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 
@@ -8,8 +9,10 @@ const entry = (agentId: string, counter: number): StatusEntry => ({
   session: { agentId, sessionNo: 1 },
   batch: { counter, items: [] },
 });
-const create = (commit: (entries: readonly StatusEntry[]) => Promise<ReadonlySet<string>>): StatusIngest =>
-  new StatusIngest({ commit }, new Metrics(), pino({ level: 'silent' }));
+const create = (
+  commit: (entries: readonly StatusEntry[]) => Promise<ReadonlySet<string>>,
+  log = pino({ level: 'silent' }),
+): StatusIngest => new StatusIngest({ commit }, new Metrics(), log);
 
 describe('status ingestion', () => {
   it('commits what waits together, in order', async () => {
@@ -39,6 +42,71 @@ describe('status ingestion', () => {
     const added = ['a', 'b', 'bad', 'c'].map((agentId) => ingest.add(entry(agentId, 0)));
     expect(await Promise.all(added)).toEqual(['COMMITTED', 'COMMITTED', 'POISONED', 'COMMITTED']);
     expect(stored.sort()).toEqual(['a', 'b', 'c']);
+  });
+
+  describe('of a batch with poisoned items', () => {
+    const itemOf = (name: string): StatusItem => ({
+      namespace: 'shop',
+      name,
+      uid: name,
+      kind: 'RedisCluster',
+      conditions: [],
+      pods: [],
+      foreignFields: [],
+    });
+    const poison = (): Promise<never> =>
+      Promise.reject(Object.assign(new Error('bad text'), { driverError: { code: '22P05' } }));
+    const namesOf = (entries: readonly StatusEntry[]): string[] =>
+      entries.flatMap(({ batch }) => batch.items.map(({ name }) => name));
+
+    it('keeps the others, names those left out, and ends no full resend', async () => {
+      const stored: StatusEntry[] = [];
+      const lines: string[] = [];
+      const log = pino({ level: 'error' }, { write: (line) => void lines.push(line) });
+      const ingest = create((entries) => {
+        if (namesOf(entries).some((name) => name.startsWith('bad'))) return poison();
+        stored.push(...entries);
+        return Promise.resolve(new Set());
+      }, log);
+      const items = ['a', 'bad-1', 'b', 'c', 'bad-2', 'd', 'e'].map(itemOf);
+      const result = ingest.add({
+        session: { agentId: 'a', sessionNo: 1 },
+        batch: { counter: 3, items, complete: true, inventory: 'UNKNOWN' },
+      });
+      expect(await result).toBe('POISONED');
+      expect(namesOf(stored)).toEqual(['a', 'b', 'c', 'd', 'e']);
+      expect(lines.map((line) => (JSON.parse(line) as { items: string[] }).items)).toEqual([
+        ['RedisCluster shop/bad-1'],
+        ['RedisCluster shop/bad-2'],
+      ]);
+      for (const { batch } of stored) {
+        expect(batch).toMatchObject({ counter: 3, inventory: 'UNKNOWN' });
+        expect(batch.complete).toBeUndefined();
+      }
+    });
+
+    it('gives up on one that is poison through and through', async () => {
+      let commits = 0;
+      const ingest = create(() => {
+        commits += 1;
+        return poison();
+      });
+      const items = Array.from({ length: 2_000 }, (_, index) => itemOf(`bad-${index}`));
+      expect(await ingest.add({ session: { agentId: 'a', sessionNo: 1 }, batch: { counter: 0, items } })).toBe(
+        'POISONED',
+      );
+      expect(commits).toBeLessThanOrEqual(101);
+    });
+
+    it('tells a session that was taken over in between', async () => {
+      const ingest = create((entries) =>
+        namesOf(entries).includes('bad') ? poison() : Promise.resolve(new Set(['a'])),
+      );
+      const items = [itemOf('good'), itemOf('bad')];
+      expect(await ingest.add({ session: { agentId: 'a', sessionNo: 1 }, batch: { counter: 0, items } })).toBe(
+        'FENCED',
+      );
+    });
   });
 
   it('tries again, in order, when the database fails', async () => {

@@ -1,7 +1,7 @@
 /**
  * Commits the status batches of all sessions of this replica together, at most one commit in 50 ms, and acks after it
- * (03 rule 12). A commit that fails because of its content is halved until the poisoned batch is alone; that one is set
- * aside and acked, or its agent would send it for ever. Every other failure is tried again.
+ * (03 rule 12). A commit that fails because of its content is halved until the poisoned item is alone; that one is left
+ * out, named in the log, and its batch acked, or its agent would send it for ever. Every other failure is tried again.
  */
 import type { StatusBatch } from '#protocol';
 import type { Logger } from 'pino';
@@ -14,6 +14,9 @@ const RETRY_MS = 500;
 const MAX_ITEMS_PER_COMMIT = 2_000;
 /** More waiting items than this: agents are told to slow down. */
 const BEHIND_ITEMS = 5_000;
+/** For one batch: enough to find half a dozen poisoned items, few enough that a batch full of them holds up nobody. */
+const MAX_SALVAGE_COMMITS = 100;
+const MAX_NAMED_ITEMS = 20;
 
 export interface StatusEntry {
   readonly session: SessionKey;
@@ -117,13 +120,48 @@ export class StatusIngest {
       if (!isAboutContent(error)) throw error;
       const [only] = batches;
       if (batches.length === 1 && only) {
-        this.#log.error({ err: error, agentId: only.entry.session.agentId }, 'a status batch cannot be stored');
-        return this.#settle(only, 'POISONED');
+        return this.#settle(only, await this.#salvage(only.entry, error, { commits: MAX_SALVAGE_COMMITS }));
       }
       const middle = Math.ceil(batches.length / 2);
       await this.#commit(batches.slice(0, middle));
       await this.#commit(batches.slice(middle));
     }
+  }
+
+  /**
+   * Stores what can be stored of a batch that cannot be. The end of a full resend is not told on: what such a batch did
+   * not name is not known to be gone.
+   */
+  async #salvage({ session, batch }: StatusEntry, error: unknown, left: { commits: number }): Promise<StatusResult> {
+    const { items, counter, inventory } = batch;
+    if (items.length < 2) return this.#leaveOut({ session, batch }, error);
+    const middle = Math.ceil(items.length / 2);
+    for (const half of [items.slice(0, middle), items.slice(middle)]) {
+      const part = { session, batch: { counter, items: half, ...(inventory === undefined ? {} : { inventory }) } };
+      const result = left.commits > 0 ? await this.#commitPart(part, left) : this.#leaveOut(part, error);
+      if (result === 'FENCED') return result;
+    }
+    return 'POISONED';
+  }
+
+  async #commitPart(part: StatusEntry, left: { commits: number }): Promise<StatusResult> {
+    left.commits -= 1;
+    try {
+      const fenced = await this.#writer.commit([part]);
+      return fenced.has(part.session.agentId) ? 'FENCED' : 'COMMITTED';
+    } catch (error) {
+      if (!isAboutContent(error)) throw error;
+      return this.#salvage(part, error, left);
+    }
+  }
+
+  #leaveOut({ session, batch: { items } }: StatusEntry, error: unknown): StatusResult {
+    const named = items.slice(0, MAX_NAMED_ITEMS).map(({ kind, namespace, name }) => `${kind} ${namespace}/${name}`);
+    this.#log.error(
+      { err: error, agentId: session.agentId, items: named, count: items.length },
+      'status that cannot be stored is left out',
+    );
+    return 'POISONED';
   }
 
   #settle(one: Waiting, result: StatusResult): void {

@@ -138,6 +138,28 @@ describe('status', () => {
     agent.close();
   });
 
+  it('of one object that cannot be stored leaves the others of its batch', async () => {
+    const enrolled = await enrolAgent(hub);
+    const { agent } = await openSession(hub, enrolled);
+    const bad = await applied(enrolled, agent, 'bad');
+    const good = await applied(enrolled, agent, 'good');
+    agent.send('StatusBatch', {
+      counter: 0,
+      items: [
+        itemOf(bad, 'bad', { phase: 'Ready', size: 2 ** 40 }),
+        itemOf(good, 'good', { phase: 'Ready' }),
+        itemOf(undefined, 'hand-made'),
+      ],
+    });
+    expect(await agent.next('StatusAck')).toEqual({ counter: 0 });
+    expect(await readStatus(good.hubUid)).toMatchObject({ phase: 'Ready', counter: 0 });
+    expect((await readStatus(bad.hubUid))?.phase).not.toBe('Ready');
+    expect(await query('SELECT name FROM local_object WHERE agent_id = $1', [enrolled.agentId])).toEqual([
+      { name: 'hand-made' },
+    ]);
+    agent.close();
+  });
+
   it('is folded for dashboards within a second', async () => {
     const enrolled = await enrolAgent(hub);
     const { agent } = await openSession(hub, enrolled);
