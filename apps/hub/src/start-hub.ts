@@ -5,7 +5,7 @@
 import 'reflect-metadata';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { rename, writeFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -14,6 +14,7 @@ import { AppModule } from './app.module.ts';
 import { AgentListener } from './features/agent-link/index.ts';
 import { type HubConfig, redactHubConfig } from './platform/config/hub-config.ts';
 import { type HubRuntime } from './platform/lifecycle/hub-runtime.ts';
+import { makeDataFolder } from './platform/lifecycle/make-data-folder.ts';
 import { prepareRuntime } from './platform/lifecycle/prepare-runtime.ts';
 import { startHousekeeping } from './platform/lifecycle/housekeeping.ts';
 import { createLogger, toNestLogger } from './platform/telemetry/logger.ts';
@@ -47,7 +48,7 @@ export async function startHub(config: HubConfig): Promise<RunningHub> {
     }
   };
   try {
-    await mkdir(config.dataDir, { recursive: true, mode: 0o711 });
+    await makeDataFolder(config.dataDir, 0o711);
     const runtime = await prepareRuntime(config, replica, log, schema, cleanUps);
     const app = await createApplication(runtime);
     cleanUps.push(() => app.close());

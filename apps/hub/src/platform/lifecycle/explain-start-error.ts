@@ -13,6 +13,8 @@ const notAllowed: Advice = ({ syscall, port, path }) =>
     ? `port ${port} is not allowed to this user: set ATOLL_API_PORT and ATOLL_AGENT_PORT above 1023`
     : `${path} may not be used: let this user read and write it, or set ATOLL_DATA_DIR to another folder`;
 const notWritable: Advice = ({ path }) => `${path} cannot be written: set ATOLL_DATA_DIR to a folder that can`;
+const noSuchPath: Advice = (error) =>
+  error.syscall === 'mkdir' ? notWritable(error) : `${error.path} does not exist: correct the variable that names it`;
 const noAnswer: Advice = () => 'the database does not answer: start it, or correct DATABASE_URL';
 const noSuchHost: Advice = () => 'a host name is not known: correct DATABASE_URL or ATOLL_LISTEN_ADDRESS';
 const noSuchUser: Advice = () => 'the database refuses this user or password: correct DATABASE_URL';
@@ -28,7 +30,7 @@ const ADVICE: Readonly<Record<string, Advice>> = {
   EEXIST: notWritable,
   ENOTDIR: notWritable,
   ENOSPC: notWritable,
-  ENOENT: ({ path }) => `${path} does not exist: correct the variable that names it`,
+  ENOENT: noSuchPath,
   ECONNREFUSED: noAnswer,
   ECONNRESET: noAnswer,
   ETIMEDOUT: noAnswer,

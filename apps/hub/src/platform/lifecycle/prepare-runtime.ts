@@ -1,5 +1,4 @@
 /** Makes what the application is built on: database, schema, identity, certificate. Each step adds its own way back. */
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { DataSource } from 'typeorm';
@@ -58,7 +57,6 @@ export async function prepareRuntime(
 }
 
 async function startOwnDatabase(config: HubConfig, log: Logger, cleanUps: CleanUps): Promise<string> {
-  await mkdir(config.dataDir, { recursive: true });
   cleanUps.push(await lockDataFolder(config.dataDir));
   const server = await supervisePostgres(config.dataDir, log);
   cleanUps.push(() => server.stop());
