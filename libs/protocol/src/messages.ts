@@ -217,6 +217,7 @@ export interface EventItem {
   readonly severity: 'Normal' | 'Warning';
   readonly reason: string;
   readonly message: string;
+  /** RFC 3339. */
   readonly first: string;
   readonly last: string;
   readonly count: number;

@@ -1,6 +1,7 @@
 /** What the link needs from the rest of the agent; main wires it. */
 import type { Clock, ObjectKey, RedisClusterObject, Scope } from '#domain';
 import type { KubeClient } from '#kube';
+import type { EventItem } from '#protocol';
 
 /** The cache of RedisClusters, status and managed fields included. */
 export interface RedisClusterStore {
@@ -12,16 +13,9 @@ export interface RedisClusterStore {
   isSynced(): boolean;
 }
 
-export interface LinkEvent {
+/** An event as it travels, with its object as the agent knows it. */
+export interface LinkEvent extends Omit<EventItem, keyof ObjectKey> {
   readonly key: ObjectKey;
-  readonly hubUid?: string;
-  readonly severity: 'Normal' | 'Warning';
-  readonly reason: string;
-  readonly message: string;
-  /** RFC 3339. */
-  readonly first: string;
-  readonly last: string;
-  readonly count: number;
 }
 
 export interface EventFeed {

@@ -5,17 +5,11 @@
  */
 import { formatObjectKey } from '#domain';
 import type { ObjectKey, RedisClusterSnapshot } from '#domain';
+import type { EventItem } from '#protocol';
 
-export interface ReportedEvent {
+/** An event as it travels to the hub, with its object as the agent knows it. */
+export interface ReportedEvent extends Omit<EventItem, keyof ObjectKey> {
   readonly key: ObjectKey;
-  readonly hubUid?: string;
-  readonly severity: 'Normal' | 'Warning';
-  readonly reason: string;
-  readonly message: string;
-  /** RFC 3339. */
-  readonly first: string;
-  readonly last: string;
-  readonly count: number;
 }
 
 export type Numbers = Readonly<Record<string, number>>;
