@@ -1,3 +1,4 @@
+import { writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import {
   createRedisCluster,
@@ -83,7 +84,7 @@ it('agent and CRD can go and come back: Redis runs on with its data, and is take
 
   const crdBefore = await getItem(cluster, 'default', 'crd', CRD);
   const valuesFile = `${fleet.hubDataDir}/agent-values.yaml`;
-  await import('node:fs/promises').then((fs) => fs.writeFile(valuesFile, values, { mode: 0o600 }));
+  await writeFile(valuesFile, values, { mode: 0o600 });
   await helm('install', 'atoll-agent', 'helm/atoll-agent', '-f', valuesFile);
   await waitFor(
     'the CRD to be made anew',

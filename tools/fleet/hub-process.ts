@@ -7,9 +7,10 @@ import { GraphqlClient } from './graphql-client.ts';
 export interface HubOptions {
   /** Postgres, TLS, tokens and logs of this hub live here. */
   readonly dataDir: string;
-  /** `host:port` pairs that agents dial; port 0 takes a free one. */
+  /** Host name or address under which agents dial this machine. */
   readonly publicHost: string;
   readonly environment?: 'demo' | 'development' | 'production';
+  /** Ports; absent: any free one. */
   readonly apiPort?: number;
   readonly agentPort?: number;
   readonly replicaName?: string;

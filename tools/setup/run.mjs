@@ -1,13 +1,12 @@
 // Starts one of the repository's TypeScript programs on the pinned Node, whatever Node the machine has.
 // Plain JavaScript without dependencies, because on a fresh clone nothing is installed yet: it installs the npm
 // packages when the lock file changed since the last install, says so, and costs a few milliseconds otherwise.
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { spawn } from 'node:child_process';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
 const pinnedNode = join(root, 'node_modules', 'node', 'bin', 'node');
