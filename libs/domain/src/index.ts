@@ -13,6 +13,7 @@ export * from './plan.ts';
 export * from './redis-cluster-spec.ts';
 export * from './redis-cluster-status.ts';
 export * from './redis-cluster.ts';
+export * from './redis-operation.ts';
 export * from './restart-only-config.ts';
 export * from './scope.ts';
 export * from './snapshot.ts';

@@ -4,7 +4,17 @@
  */
 import type { ObjectKey } from './ids.ts';
 import type { KubeObject } from './redis-cluster.ts';
-import type { Condition, Endpoints, Phase, PodStatus } from './redis-cluster-status.ts';
+import type {
+  Condition,
+  ConfigStatus,
+  CredentialsStatus,
+  Endpoints,
+  Phase,
+  PodStatus,
+  RolloutStatus,
+  SetAsideStatus,
+} from './redis-cluster-status.ts';
+import type { PlannedOperation } from './redis-operation.ts';
 import type { DataSetRecord } from './snapshot.ts';
 
 interface ActionBase {
@@ -88,6 +98,65 @@ export type Action = ActionBase &
       }
     /** Eviction API, so that budgets count it. */
     | { readonly kind: 'EvictPod'; readonly pod: string; readonly podUid: string }
+    /**
+     * Delete a pod that serves nobody (it never started), or, with `force` (grace 0), one whose node a person declared
+     * dead by ReplaceUnreachable.
+     */
+    | { readonly kind: 'DeletePod'; readonly pod: string; readonly podUid: string; readonly force: boolean }
+    /**
+     * The paused hand-over of redis-engine 1.1.3: pause writes → offsets equal → hand over → old primary follows →
+     * resume. Gives up, resumes writes and fails without a change of roles when a step is not reached in time. SENTINEL
+     * uses SENTINEL FAILOVER, COMMAND the server's own FAILOVER TO (never under Sentinel).
+     */
+    | {
+        readonly kind: 'SwitchOver';
+        readonly method: 'SENTINEL' | 'COMMAND';
+        readonly from: string;
+        readonly fromRunId: string;
+        readonly to: string;
+        readonly toRunId: string;
+        readonly toHost: string;
+        readonly masterName?: string;
+        readonly sentinelPods: readonly string[];
+      }
+    /** SENTINEL FAILOVER on proof of death; what proves it is asked again right before. */
+    | {
+        readonly kind: 'FailOverBySentinel';
+        readonly sentinelPod: string;
+        readonly masterName: string;
+        readonly expectPrimaryHost: string;
+        readonly deadPod: string;
+      }
+    /** Writes are paused and every client connection but ours is closed; lifted by itself after `pauseMs`. */
+    | { readonly kind: 'FencePod'; readonly pod: string; readonly expectRunId: string; readonly pauseMs: number }
+    | { readonly kind: 'ResumePod'; readonly pod: string; readonly expectRunId: string }
+    /** Write an RDB beside the live files on the pod's data volume, under this file name, and wait for it. */
+    | { readonly kind: 'SetAside'; readonly pod: string; readonly expectRunId: string; readonly file: string }
+    /** Delete a StatefulSet and leave its pods and volumes running; the next pass makes it anew (volume growth). */
+    | { readonly kind: 'OrphanStatefulSet'; readonly key: ObjectKey; readonly uid: string }
+    /** Ask for a bigger volume. */
+    | { readonly kind: 'GrowVolume'; readonly key: ObjectKey; readonly uid: string; readonly size: string }
+    /** One step of the credentials Secret: new versions beside old ones, or old ones taken out. Values never leave the executor. */
+    | {
+        readonly kind: 'WriteCredentials';
+        readonly key: ObjectKey;
+        readonly step: 'ADD' | 'PUBLISH' | 'REMOVE_PREVIOUS';
+        readonly users: readonly string[];
+        /** Secret of the user's to copy from, per user. */
+        readonly copyFrom?: Readonly<Record<string, { readonly name: string; readonly key: string }>>;
+        readonly resourceVersion?: string;
+      }
+    /** ACL SETUSER + ACL SAVE for these users, passwords as the Secret holds them; DELUSER for those of `remove`. */
+    | {
+        readonly kind: 'SetUsers';
+        readonly pod: string;
+        readonly component: 'redis' | 'sentinel';
+        readonly users: readonly string[];
+        readonly remove?: readonly string[];
+      }
+    /** Replicas' and Sentinels' own logins at the primary: masterauth, sentinel auth-pass, to the current password. */
+    | { readonly kind: 'SetReplicationLogin'; readonly pod: string }
+    | { readonly kind: 'SetSentinelLogin'; readonly sentinelPod: string; readonly masterName: string }
   );
 export type ActionKind = Action['kind'];
 
@@ -107,6 +176,11 @@ export interface PlannedStatus {
   readonly endpoints?: Endpoints;
   readonly dataSetId: string;
   readonly renderVersion: number;
+  readonly rollout?: RolloutStatus;
+  readonly config?: ConfigStatus;
+  readonly credentials?: CredentialsStatus;
+  readonly setAside?: readonly SetAsideStatus[];
+  readonly capabilities?: readonly string[];
 }
 
 export interface Plan {
@@ -114,6 +188,8 @@ export interface Plan {
   /** Names of the rules that spoke, in order, with their reasons: the trail of the decision. */
   readonly trail: readonly { readonly rule: string; readonly reason: string; readonly message: string }[];
   readonly status: PlannedStatus;
+  /** What each RedisOperation of this RedisCluster has come to. */
+  readonly operations?: readonly PlannedOperation[];
   /** Look again after this long even when nothing changes; undefined: only on change or resync. */
   readonly recheckAfterMs?: number;
 }

@@ -8,6 +8,8 @@ export const PHASES = [
   'ActionRequired',
   'Deleting',
   'SpecRejected',
+  'Suspended',
+  'Hibernated',
 ] as const;
 export type Phase = (typeof PHASES)[number];
 
@@ -24,6 +26,9 @@ export const CONDITION_TYPES = [
   'CredentialsInSync',
   'NodeUnreachable',
   'SpecRejected',
+  'RestartPending',
+  'Fenced',
+  'Hibernated',
 ] as const;
 export type ConditionType = (typeof CONDITION_TYPES)[number];
 export type ConditionStatus = 'True' | 'False' | 'Unknown';
@@ -77,6 +82,48 @@ export interface Decision {
   readonly reason: string;
 }
 
+/** Why a rolling change is where it is. */
+export interface RolloutStatus {
+  /** Pods that already run the wanted revision, of all data pods and Sentinels. */
+  readonly updated: number;
+  readonly total: number;
+  /** Stable code in CamelCase of what is waited for. */
+  readonly reason: string;
+  /** What is waited for, with the object. */
+  readonly waitingFor: string;
+  /** RFC 3339: since when it waits for that. */
+  readonly since: string;
+}
+
+export type ConfigState = 'applied' | 'pendingRestart' | 'rejected';
+
+/** The user's directives by what became of them; `applied` counts, since 256 names would be written for nothing. */
+export interface ConfigStatus {
+  readonly applied: number;
+  readonly pendingRestart: readonly string[];
+  readonly rejected: readonly { readonly key: string; readonly reason: string }[];
+}
+
+export interface CredentialsStatus {
+  /** Counts rotations, from 1. */
+  readonly version: number;
+  /** Settled, or the step of a rotation that is under way. */
+  readonly step: 'Settled' | 'Adding' | 'Switching' | 'Publishing' | 'Waiting' | 'Removing';
+  /** RFC 3339, while both passwords are valid: when the new one was published. */
+  readonly publishedAt?: string;
+  /** True while connections of the old password were seen. */
+  readonly oldInUse?: boolean;
+}
+
+/** What was kept of a data set that lost in a split brain, or at deletion. */
+export interface SetAsideStatus {
+  readonly pod: string;
+  /** File on the pod's data volume. */
+  readonly file: string;
+  readonly at: string;
+  readonly reason: string;
+}
+
 export interface RedisClusterStatus {
   readonly observedGeneration?: number;
   readonly observedHubGeneration?: number;
@@ -99,4 +146,10 @@ export interface RedisClusterStatus {
   readonly sentinels?: readonly PodStatus[];
   readonly endpoints?: Endpoints;
   readonly decisions?: readonly Decision[];
+  readonly rollout?: RolloutStatus;
+  readonly config?: ConfigStatus;
+  readonly credentials?: CredentialsStatus;
+  readonly setAside?: readonly SetAsideStatus[];
+  /** What this data set's engine and agent can do, for user interfaces. */
+  readonly capabilities?: readonly string[];
 }

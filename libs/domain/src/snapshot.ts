@@ -3,6 +3,7 @@
  * field says when or how it was seen, and "not reachable" is a value of its own, never a missing one.
  */
 import type { KubeObject, RedisClusterObject } from './redis-cluster.ts';
+import type { RedisOperationObject } from './redis-operation.ts';
 
 export interface PodSnapshot {
   readonly name: string;
@@ -23,6 +24,28 @@ export interface PodSnapshot {
   /** False when the pod's Node object is NotReady or gone. */
   readonly nodeReady: boolean;
   readonly controllerRevision?: string;
+  readonly createdAtMs?: number;
+  /** True once every container runs, also when none is ready yet. */
+  readonly running?: boolean;
+  /** Limit of the first container, in bytes: a running pod keeps the one it was started with. */
+  readonly memoryLimitBytes?: number;
+}
+
+/** One replica as its primary sees it (INFO's slaveN). */
+export interface ReplicaSeen {
+  readonly host: string;
+  readonly port: number;
+  readonly state: string;
+  readonly offsetBytes: number;
+  readonly lagSeconds: number;
+}
+
+/** How a process's end was seen by our own connections (04, proof a). Only where no mesh stands between. */
+export interface SeenExit {
+  /** Our standing connection was closed from its side (FIN or RST) at this time, on the clock of observedAtMs. */
+  readonly closedAtMs: number;
+  /** Two connections to its current address, 100 ms apart, were refused after that. */
+  readonly refusedTwice: boolean;
 }
 
 export type RedisNodeFacts =
@@ -46,12 +69,43 @@ export type RedisNodeFacts =
       readonly keys: number;
       /** Live value per directive of the spec's config, for drift and for ConfigApplied. */
       readonly config: Readonly<Record<string, string>>;
+      /** As a primary sees its replicas; empty on a replica. */
+      readonly replicas?: readonly ReplicaSeen[];
+      /** Age of the last word from the primary, on a replica. */
+      readonly lastIoSeconds?: number;
+      readonly usedMemoryBytes?: number;
+      readonly maxmemoryBytes?: number;
+      readonly save?: {
+        readonly inProgress: boolean;
+        readonly lastOk: boolean;
+        /** Unix seconds of the last good RDB. */
+        readonly lastAtSeconds: number;
+        readonly changesSince: number;
+      };
+      readonly aof?: { readonly enabled: boolean; readonly rewriting: boolean; readonly lastWriteOk: boolean };
+      /** ACL users with digests instead of rules and passwords: which passwords are valid, and whether the rules are ours. */
+      readonly users?: Readonly<Record<string, AclUserSeen>>;
     }
   | {
       readonly reachable: false;
+      readonly exit?: SeenExit;
       readonly reason: 'REFUSED' | 'TIMEOUT' | 'CLOSED' | 'AUTH' | 'NO_ADDRESS' | 'OTHER';
       readonly message: string;
     };
+
+/** Versions are those of the credentials Secret; nothing here can be turned into a password. */
+export interface AclUserSeen {
+  readonly acceptsCurrent: boolean;
+  readonly acceptsPrevious: boolean;
+  /** Accepts passwords that the Secret does not hold. */
+  readonly acceptsOthers: boolean;
+  /** Rules as the agent wants them. */
+  readonly rulesAsWanted: boolean;
+  /** Clients connected as this user. */
+  readonly connections?: number;
+  /** Age of its oldest connection: one older than the last publication may still know only the old password. */
+  readonly oldestConnectionSeconds?: number;
+}
 
 export type SentinelFacts =
   | {
@@ -86,6 +140,16 @@ export interface DataSetRecord {
   readonly renderVersion: number;
 }
 
+export interface NodeSnapshot {
+  readonly name: string;
+  readonly ready: boolean;
+  /** Tainted node.kubernetes.io/out-of-service: a person says that nothing runs there. */
+  readonly outOfService?: boolean;
+  /** When its kubelet last renewed its Lease, on the clock of observedAtMs; absent where it was not asked. */
+  readonly heardAtMs?: number;
+  readonly zone?: string;
+}
+
 export interface RedisClusterSnapshot {
   readonly observedAtMs: number;
   readonly resource: RedisClusterObject;
@@ -100,7 +164,11 @@ export interface RedisClusterSnapshot {
   readonly pods: readonly PodSnapshot[];
   readonly redis: Readonly<Record<string, RedisNodeFacts>>;
   readonly sentinels: Readonly<Record<string, SentinelFacts>>;
-  readonly nodes: readonly { readonly name: string; readonly ready: boolean }[];
+  readonly nodes: readonly NodeSnapshot[];
+  /** RedisOperations of this RedisCluster that are not over, oldest first; and those that ended, for the history limit. */
+  readonly operations?: readonly RedisOperationObject[];
+  /** RedisClusters of this agent that are in disruption now, this one left out: at most two at once (04). */
+  readonly disruptionsElsewhere?: number;
   /** True when Secret <name>-<hash>-credentials exists with all the keys that the render version needs. */
   readonly credentialsPresent: boolean;
   /** Secret <name>-connection tells clients another password than the credentials hold. */

@@ -9,6 +9,7 @@ import {
   type RedisClusterSpec,
   type ResolvedSpec,
   type ResourceRequirements,
+  type SecretKeyRef,
 } from '#domain';
 
 const DEFAULT_SIZE: Readonly<Record<Mode, number>> = { Standalone: 1, Replication: 3, Sentinel: 3 };
@@ -17,6 +18,8 @@ const DEFAULT_SENTINELS = 3;
 const DEFAULT_DOWN_AFTER_MS = 5_000;
 /** A Sentinel that lost the vote waits twice this long before the next one: 30 s without a primary, not the two minutes of 60 s. */
 const DEFAULT_FAILOVER_TIMEOUT_MS = 15_000;
+/** A projected Secret reaches a pod up to two minutes late (04, Passwords). */
+const MIN_GRACE_PERIOD_MS = 180_000;
 /** Small enough for a laptop, present so that a pod is never the first to be evicted. */
 const DEFAULT_REDIS_RESOURCES: ResourceRequirements = { requests: { cpu: '50m', memory: '64Mi' } };
 const DEFAULT_SENTINEL_RESOURCES: ResourceRequirements = { requests: { cpu: '10m', memory: '24Mi' } };
@@ -37,7 +40,47 @@ export const resolveSpec = (spec: RedisClusterSpec): ResolvedSpec => {
     resources: spec.resources ?? DEFAULT_REDIS_RESOURCES,
     storage,
     persistenceEnabled: spec.persistence?.enabled ?? storage.type === 'PersistentVolume',
+    persistence: { fsync: spec.persistence?.aof?.fsync ?? 'everysec', save: spec.persistence?.rdb?.save ?? [] },
     deletionPolicy: spec.deletionPolicy ?? 'RetainVolumes',
+    memory: spec.memory ?? {},
+    auth: resolveAuth(spec),
+    scheduling: spec.scheduling ?? {},
+    failover: resolveFailover(spec),
+    maintenanceWindows: spec.maintenanceWindows ?? [],
+    ...resolveSwitches(spec),
+  };
+};
+
+const resolveSwitches = (
+  spec: RedisClusterSpec,
+): Pick<ResolvedSpec, 'updateStrategy' | 'mesh' | 'exporter' | 'fenced' | 'hibernated' | 'suspended'> => ({
+  updateStrategy: { type: 'Rolling', paused: false, ...spec.updateStrategy },
+  mesh: spec.networking?.mesh ?? 'None',
+  exporter: spec.monitoring?.exporter ?? true,
+  fenced: spec.fencing?.enabled ?? false,
+  hibernated: spec.hibernation ?? false,
+  suspended: spec.suspend ?? false,
+});
+
+const withKey = (ref: SecretKeyRef): Required<SecretKeyRef> => ({ name: ref.name, key: ref.key ?? 'password' });
+
+const resolveAuth = ({ auth = {} }: RedisClusterSpec): ResolvedSpec['auth'] => ({
+  ...(auth.secretRef === undefined ? {} : { secretRef: withKey(auth.secretRef) }),
+  gracePeriodMs: Math.max(parseDurationMs(auth.rotation?.gracePeriod ?? '') ?? 0, MIN_GRACE_PERIOD_MS),
+  users: (auth.users ?? []).map(({ secretRef, ...user }) => ({
+    ...user,
+    ...(secretRef === undefined ? {} : { secretRef: withKey(secretRef) }),
+  })),
+});
+
+const resolveFailover = (spec: RedisClusterSpec): ResolvedSpec['failover'] => {
+  const size = spec.size ?? DEFAULT_SIZE[spec.mode];
+  // Half of the pods: then two sides of a partition can never both have enough replicas to take writes.
+  const wanted = spec.failover?.minReplicasToWrite ?? Math.floor(size / 2);
+  return {
+    mode: spec.failover?.mode ?? 'Automatic',
+    dataLossPolicy: spec.failover?.dataLossPolicy ?? 'Refuse',
+    minReplicasToWrite: spec.mode === 'Standalone' ? 0 : Math.min(wanted, size - 1),
   };
 };
 

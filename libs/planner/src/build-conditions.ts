@@ -117,5 +117,8 @@ const DRAFTS: Readonly<Record<ConditionType, (input: ConditionInput) => Draft>> 
       : no('CredentialsMissing', `Secret ${view.names.credentialsSecret} is not there yet.`),
   NodeUnreachable: draftNodes,
   SpecRejected: () => no('Accepted', 'The spec is accepted.'),
+  RestartPending: () => no('NoRestartPending', 'No pod has to be restarted.'),
+  Fenced: () => no('NotFenced', 'Writes are not fenced off.'),
+  Hibernated: () => no('NotHibernated', 'The pods run.'),
 };
 const STALLING = new Set<ConditionType>(['ActionRequired', 'SpecRejected']);

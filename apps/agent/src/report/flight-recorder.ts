@@ -29,6 +29,18 @@ const TARGET: TargetOf = {
   SetConfig: ({ pod }) => pod,
   LabelRole: ({ pod, role }) => `${pod}=${role}`,
   EvictPod: ({ pod }) => pod,
+  DeletePod: ({ pod }) => pod,
+  SwitchOver: ({ from, to }) => `${from} → ${to}`,
+  FailOverBySentinel: ({ deadPod, sentinelPod }) => `${deadPod} by ${sentinelPod}`,
+  FencePod: ({ pod }) => pod,
+  ResumePod: ({ pod }) => pod,
+  SetAside: ({ pod, file }) => `${pod} ${file}`,
+  OrphanStatefulSet: ({ key }) => key.name,
+  GrowVolume: ({ key, size }) => `${key.name} ${size}`,
+  WriteCredentials: ({ key, step }) => `${key.name} ${step}`,
+  SetUsers: ({ pod }) => pod,
+  SetReplicationLogin: ({ pod }) => pod,
+  SetSentinelLogin: ({ sentinelPod }) => sentinelPod,
 };
 
 /** What an action does, to what, in one phrase: `ApplyChild StatefulSet cache-abc`. Never carries values of Secrets. */

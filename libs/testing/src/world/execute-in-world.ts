@@ -132,7 +132,7 @@ const labelRole = (world: World, action: Of<'LabelRole'>): void => {
   pod.labels = { ...pod.labels, [LABEL.role]: action.role };
 };
 
-const EXECUTORS: { readonly [K in Action['kind']]: (world: World, action: Of<K>) => void } = {
+const EXECUTORS: { readonly [K in Action['kind']]?: (world: World, action: Of<K>) => void } = {
   AddFinalizer: (world) => setFinalizers(world, [FINALIZER]),
   RemoveFinalizer: (world) => setFinalizers(world, []),
   ApplyChild: (world, { object }) => putChild(world, object),
