@@ -93,11 +93,12 @@ describe('chart atoll-agent', { timeout: HELM_TIMEOUT_MS }, () => {
     }
   });
 
-  it('reads and labels pods and has no other right over them: no plan evicts or deletes one', async () => {
+  it('reads, labels, evicts and deletes pods, and makes none: StatefulSets do', async () => {
     const rules = rulesOf(await renderChart('atoll-agent'));
     const onPods = rules.filter(({ resources }) => resources.some((name) => /^pods(\/|$)/.test(name)));
     expect(onPods.map(({ resources, verbs }) => [resources, verbs])).toEqual([
-      [['pods'], ['get', 'list', 'watch', 'patch']],
+      [['pods'], ['get', 'list', 'watch', 'patch', 'delete']],
+      [['pods/eviction'], ['create']],
     ]);
   });
 

@@ -34,7 +34,11 @@ app.kubernetes.io/instance: {{ .Release.Name }}
   verbs: [get, patch]
 - apiGroups: ['']
   resources: [pods]
-  verbs: [get, list, watch, patch]
+  verbs: [get, list, watch, patch, delete]
+# Restarts go through the Eviction API, so that disruption budgets count them.
+- apiGroups: ['']
+  resources: [pods/eviction]
+  verbs: [create]
 - apiGroups: ['']
   resources: [services, configmaps, serviceaccounts]
   verbs: [get, list, watch, create, patch, delete]

@@ -30,3 +30,7 @@ export const childAnnotations = (owner: ChildOwner): Record<string, string> => (
   [ANNOTATION.ownedBy]: owner.name,
   [ANNOTATION.renderVersion]: String(owner.renderVersion),
 });
+
+/** Of the pod template. From version 2 on a pod tells which version it was made by; in version 1 that would restart it. */
+export const podAnnotations = (owner: ChildOwner): Record<string, string> =>
+  owner.renderVersion === 1 ? { [ANNOTATION.ownedBy]: owner.name } : childAnnotations(owner);

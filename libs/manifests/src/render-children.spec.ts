@@ -1,5 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { asDataSetId, LABEL, validateSpec, type KubeObject, type RedisClusterSpec } from '#domain';
+import { ANNOTATION, asDataSetId, LABEL, validateSpec, type KubeObject, type RedisClusterSpec } from '#domain';
 import { nameObjects } from './names.ts';
 import { CURRENT_RENDER_VERSION, renderChildren } from './render-children.ts';
 import { redisDirectives } from './render-redis-config.ts';
@@ -191,5 +192,47 @@ describe('redisDirectives', () => {
     expect(redisDirectives(resolveSpec({ ...limited, config: { maxmemory: '1mb' } }))).toMatchObject({
       maxmemory: '1mb',
     });
+  });
+});
+
+describe('render versions', () => {
+  interface Recorded {
+    readonly name: string;
+    readonly namespace: string;
+    readonly dataSetId: string;
+    readonly cases: Readonly<Record<string, { spec: RedisClusterSpec; statefulSets: readonly KubeObject[] }>>;
+  }
+  const recorded = JSON.parse(
+    readFileSync(new URL('../recorded/render-version-1.json', import.meta.url), 'utf8'),
+  ) as Recorded;
+  const setsOf = (spec: RedisClusterSpec, renderVersion: number): readonly KubeObject[] => {
+    const { name, namespace, dataSetId } = recorded;
+    const owner = { name, namespace, dataSetId: asDataSetId(dataSetId) };
+    return renderChildren({ ...owner, spec: resolveSpec(spec), renderVersion }).filter(
+      ({ kind }) => kind === 'StatefulSet',
+    );
+  };
+
+  it.each(Object.entries(recorded.cases))('1 is what release 0.1.0 rendered, byte for byte: %s', (_, released) => {
+    const partsOf = (sets: readonly KubeObject[]) =>
+      sets.map((set) => {
+        const { template, volumeClaimTemplates, selector, serviceName } = set['spec'] as Record<string, unknown>;
+        return JSON.stringify([set.metadata.name, template, volumeClaimTemplates, selector, serviceName]);
+      });
+    expect(partsOf(setsOf(released.spec, 1))).toEqual(partsOf(released.statefulSets));
+  });
+
+  it.each(Object.entries(recorded.cases))('2 has another pod template, and tells its version: %s', (_, { spec }) => {
+    const templates = (version: number) =>
+      setsOf(spec, version).map((set) => (set['spec'] as { template: KubeObject }).template);
+    expect(templates(2)).not.toEqual(templates(1));
+    for (const { metadata } of templates(2)) expect(metadata.annotations?.[ANNOTATION.renderVersion]).toBe('2');
+  });
+
+  it('refuses a version that no release had, or a later one has', () => {
+    const { spec } = recorded.cases['sentinel'] ?? {};
+    for (const version of [0, CURRENT_RENDER_VERSION + 1]) {
+      expect(() => setsOf(spec as RedisClusterSpec, version)).toThrow(/not known/);
+    }
   });
 });

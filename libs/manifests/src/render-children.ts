@@ -14,8 +14,14 @@ import { renderDisruptionBudget } from './render-disruption-budget.ts';
 import { renderServices } from './render-services.ts';
 import { renderRedisStatefulSet, renderSentinelStatefulSet } from './render-stateful-sets.ts';
 
-/** What new objects are rendered as. Raised when a pod template changes; older versions stay renderable. */
-export const CURRENT_RENDER_VERSION = 1;
+/**
+ * What new objects are rendered as. Raised when a pod template changes for an unchanged spec; older versions stay
+ * renderable, byte for byte (recorded/render-version-1.json is what release 0.1.0 rendered). Version 2: the pod template
+ * tells its render version. What a user sets in the spec appears in every version; Services, budgets, ConfigMaps and the
+ * scripts in them restart nobody and are those of this release, so they work with pods of every version.
+ */
+export const CURRENT_RENDER_VERSION = 2;
+const OLDEST_RENDER_VERSION = 1;
 
 export interface RenderInput {
   readonly name: string;
@@ -36,7 +42,7 @@ export const describeOwner = (input: Omit<RenderInput, 'spec'>): ChildOwner => (
 
 /** The desired objects in order of application. Throws for a render version that this release does not know. */
 export const renderChildren = (input: RenderInput): readonly KubeObject[] => {
-  if (input.renderVersion !== CURRENT_RENDER_VERSION) {
+  if (input.renderVersion > CURRENT_RENDER_VERSION || input.renderVersion < OLDEST_RENDER_VERSION) {
     throw new RangeError(`render version ${input.renderVersion} is not known to this release`);
   }
   const context = makeContext(input);

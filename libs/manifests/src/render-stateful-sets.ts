@@ -1,6 +1,6 @@
 import type { V1PersistentVolumeClaim, V1PodSpec, V1Volume } from '@kubernetes/client-node';
 import { ANNOTATION, REDIS_PORT, SENTINEL_PORT, type KubeObject } from '#domain';
-import { childAnnotations, childLabels, selectorLabels } from './labels.ts';
+import { childAnnotations, childLabels, podAnnotations, selectorLabels } from './labels.ts';
 import { VOLUME_CLAIM_PREFIX, type Component } from './names.ts';
 import type { RenderContext } from './render-child.ts';
 import { FOLDER, renderContainer, renderPodSpec } from './render-pod.ts';
@@ -70,7 +70,7 @@ export const renderRedisStatefulSet = (context: RenderContext): KubeObject => {
   return renderStatefulSet(context, names.redis, 'redis', {
     replicas: spec.size,
     pod: renderPodSpec(context, 'redis', container, { state, more }),
-    podAnnotations: { [ANNOTATION.ownedBy]: owner.name, [ANNOTATION.restartHash]: restartHash(spec) },
+    podAnnotations: { ...podAnnotations(owner), [ANNOTATION.restartHash]: restartHash(spec) },
     claims: persistent ? [renderClaim(context)] : [],
   });
 };
@@ -98,7 +98,7 @@ export const renderSentinelStatefulSet = (context: RenderContext): KubeObject =>
   return renderStatefulSet(context, names.sentinel, 'sentinel', {
     replicas: spec.sentinel.replicas,
     pod: renderPodSpec(context, 'sentinel', container, { state: { name: 'state', emptyDir: {} }, more: [] }),
-    podAnnotations: { [ANNOTATION.ownedBy]: owner.name },
+    podAnnotations: podAnnotations(owner),
     claims: [],
   });
 };

@@ -2,10 +2,7 @@ import { isKubeError } from '#kube';
 import type { Executor } from './execution-context.ts';
 import { RefusedError, WRITE } from './execution-context.ts';
 
-/**
- * Eviction API, so that disruption budgets count it; a pod that is gone or replaced already is done. No rule plans it
- * yet, so the chart does not give the right to `pods/eviction` either: both come together.
- */
+/** Eviction API, so that disruption budgets count it; a pod that is gone or replaced already is done. */
 export const executeEvictPod: Executor<'EvictPod'> = async ({ pod, podUid }, { client, namespace, assertMayWrite }) => {
   assertMayWrite();
   try {

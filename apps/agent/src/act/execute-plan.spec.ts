@@ -289,11 +289,11 @@ describe('pods', () => {
     onlyIfEmpty: true,
     onlyIfWaiting: true,
   });
-  const makePod = () =>
+  const makePod = (labels: Record<string, string> = { a: 'b' }) =>
     client.create({
       apiVersion: 'v1',
       kind: 'Pod',
-      metadata: { name: 'cache-0', namespace: 'shop', labels: { a: 'b' } },
+      metadata: { name: 'cache-0', namespace: 'shop', labels },
       spec: { containers: [{ name: 'redis', image: 'redis:8.0' }] },
     });
 
@@ -333,6 +333,21 @@ describe('pods', () => {
     const pod = await makePod();
     answerWith(429, 'TooManyRequests', (request) => request.method === 'POST');
     expect((await run(evict(pod.metadata.uid ?? ''))).failure?.reason).toBe('EvictPodRefused');
+  });
+
+  it('deletes a pod only by uid and only with the label of this data set', async () => {
+    const remove = (podUid: string): Action => ({ ...told, kind: 'DeletePod', pod: 'cache-0', podUid, force: false });
+    const find = () => client.find(RESOURCE.pod, { namespace: 'shop', name: 'cache-0' });
+    expect((await run(remove('u'))).failure).toBeUndefined();
+    const stranger = await makePod();
+    expect((await run(remove(stranger.metadata.uid ?? ''))).failure?.reason).toBe('DeletePodRefused');
+    expect(await find()).toBeDefined();
+    await client.delete(RESOURCE.pod, { namespace: 'shop', name: 'cache-0' });
+    const ours = await makePod({ [LABEL.dataSet]: owner.dataSetHash });
+    expect((await run(remove('the one before'))).failure).toBeUndefined();
+    expect(await find()).toBeDefined();
+    expect((await run(remove(ours.metadata.uid ?? ''))).failure).toBeUndefined();
+    expect(await find()).toBeUndefined();
   });
 });
 

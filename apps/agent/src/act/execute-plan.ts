@@ -7,6 +7,7 @@ import { describeFailure } from './describe-failure.ts';
 import { executeApplyChild } from './execute-apply-child.ts';
 import { executeCreateCredentials } from './execute-create-credentials.ts';
 import { executeDeleteChild } from './execute-delete-child.ts';
+import { executeDeletePod } from './execute-delete-pod.ts';
 import { executeEvictPod } from './execute-evict-pod.ts';
 import { executeAddFinalizer, executeRemoveFinalizer } from './execute-finalizer.ts';
 import { executeLabelRole } from './execute-label-role.ts';
@@ -36,6 +37,7 @@ const EXECUTORS: { readonly [K in ActionKind]?: Executor<K> } = {
   SetConfig: executeSetConfig,
   LabelRole: executeLabelRole,
   EvictPod: executeEvictPod,
+  DeletePod: executeDeletePod,
 };
 
 const executeOne = (action: Action, context: ExecutionContext): Promise<void> =>

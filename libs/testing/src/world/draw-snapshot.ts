@@ -14,6 +14,7 @@ import type {
   SentinelFacts,
 } from '#domain';
 import {
+  CURRENT_RENDER_VERSION,
   describeOwner,
   nameObjects,
   podName,
@@ -58,7 +59,7 @@ export const drawSettled = (spec: Partial<RedisClusterSpec> = {}): RedisClusterS
     primaryTerm: 1,
     primaryPod: podName(names.redis, 0),
     primaryVersion: '8.0.2',
-    renderVersion: 1,
+    renderVersion: CURRENT_RENDER_VERSION,
   };
   const data = ordinals(resolved.size).map((ordinal) => drawPod(resource, 'redis', ordinal));
   const sentinels = ordinals(resolved.mode === 'Sentinel' ? resolved.sentinel.replicas : 0).map((ordinal) =>
@@ -125,7 +126,7 @@ export const drawChildren = (
 ): readonly KubeObject[] => {
   const spec = resolveSpec(resource.spec);
   const key = { name: resource.metadata.name, namespace: resource.metadata.namespace ?? '' };
-  const input = { ...key, dataSetId: dataSetIdOf(resource), spec, renderVersion: 1 };
+  const input = { ...key, dataSetId: dataSetIdOf(resource), spec, renderVersion: CURRENT_RENDER_VERSION };
   const owner = describeOwner(input);
   const names = nameObjects(key.name, input.dataSetId);
   const labels = { [LABEL.dataSet]: names.hash, [LABEL.instance]: key.name };

@@ -28,7 +28,16 @@ const putChild = (world: World, object: KubeObject): void => {
   const key = childKey(object.kind, object.metadata.name);
   const uid = world.children.get(key)?.metadata.uid ?? makeId(world, 'uid');
   const metadata = { ...object.metadata, uid, creationTimestamp: '2026-01-01T00:00:05Z' };
-  world.children.set(key, { ...structuredClone(object), metadata });
+  const status = object.kind === 'StatefulSet' ? { status: { updateRevision: reviseTemplate(object) } } : {};
+  world.children.set(key, { ...structuredClone(object), metadata, ...status });
+};
+
+/** Equal templates have equal revisions, as with the StatefulSet controller: taking a change back takes its revision back. */
+const reviseTemplate = (object: KubeObject): string => {
+  const { template } = object['spec'] as { template: unknown };
+  let hash = 0;
+  for (const character of JSON.stringify(template)) hash = (hash * 31 + character.charCodeAt(0)) >>> 0;
+  return `${object.metadata.name}-${hash.toString(16)}`;
 };
 
 const deleteChild = (world: World, action: Of<'DeleteChild'>): void => {
@@ -59,7 +68,7 @@ const writeRecord = (world: World, { record, key, reason }: Of<'WriteRecord'>): 
     name: 'orders',
     namespace: 'shop',
     dataSetId: record.dataSetId as never,
-    renderVersion: 1,
+    renderVersion: record.renderVersion,
   });
   putChild(world, renderRecord(owner, key.name, record));
 };
@@ -132,6 +141,11 @@ const labelRole = (world: World, action: Of<'LabelRole'>): void => {
   pod.labels = { ...pod.labels, [LABEL.role]: action.role };
 };
 
+const removePod = (world: World, name: string, uid: string): void => {
+  const pod = world.pods.get(name);
+  if (pod?.uid === uid) deletePod(world, pod);
+};
+
 const EXECUTORS: { readonly [K in Action['kind']]?: (world: World, action: Of<K>) => void } = {
   AddFinalizer: (world) => setFinalizers(world, [FINALIZER]),
   RemoveFinalizer: (world) => setFinalizers(world, []),
@@ -158,5 +172,6 @@ const EXECUTORS: { readonly [K in Action['kind']]?: (world: World, action: Of<K>
     redis.config = { ...redis.config, ...values };
   },
   LabelRole: labelRole,
-  EvictPod: (world, { pod }) => deletePod(world, requirePod(world, pod)),
+  EvictPod: (world, { pod, podUid }) => removePod(world, pod, podUid),
+  DeletePod: (world, { pod, podUid }) => removePod(world, pod, podUid),
 };

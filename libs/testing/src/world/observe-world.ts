@@ -42,6 +42,7 @@ const describePod = (world: World, pod: SimPod): PodSnapshot => ({
   labels: pod.labels,
   annotations: {},
   restarts: pod.restarts,
+  controllerRevision: pod.revision,
   nodeReady: nodeOf(world, pod)?.ready === true,
 });
 

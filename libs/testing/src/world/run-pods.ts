@@ -62,6 +62,7 @@ const makePod = (world: World, of: Pick<SimPod, 'name' | 'ordinal' | 'component'
   if (of.component === 'redis' && isPersistent(world)) makeVolume(world, volumeClaimName(of.name));
   return {
     ...of,
+    revision: revisionOf(world, of.component),
     uid: makeId(world, 'uid'),
     ip: makeId(world, '10.0'),
     labels: { [LABEL.dataSet]: world.names.hash, [LABEL.component]: of.component },
@@ -72,6 +73,12 @@ const makePod = (world: World, of: Pick<SimPod, 'name' | 'ordinal' | 'component'
     process: undefined,
     kept: undefined,
   };
+};
+
+const revisionOf = (world: World, component: SimPod['component']): string => {
+  const set = world.children.get(childKey('StatefulSet', world.names[component])) as
+    { status?: { updateRevision?: string } } | undefined;
+  return set?.status?.updateRevision ?? '';
 };
 
 const makeVolume = (world: World, claim: string): void => {

@@ -51,6 +51,8 @@ export interface SimPod {
   readonly name: string;
   readonly ordinal: number;
   readonly component: PodSnapshot['component'];
+  /** Of the pod template that it was made from. */
+  readonly revision: string;
   uid: string;
   ip: string;
   node: string;
