@@ -114,7 +114,9 @@ describe('chart atoll-agent', { timeout: HELM_TIMEOUT_MS }, () => {
         ({ resources, verbs }) => resources.includes('customresourcedefinitions') && verbs.includes('patch'),
       );
     const managing = writes(rulesOf(await renderChart('atoll-agent')));
-    expect(managing.map(({ resourceNames }) => resourceNames)).toEqual([['redisclusters.redis.atoll.dev']]);
+    expect(managing.map(({ resourceNames }) => resourceNames)).toEqual([
+      ['redisclusters.redis.atoll.dev', 'redisoperations.redis.atoll.dev'],
+    ]);
     expect(writes(rulesOf(await renderChart('atoll-agent', ['crds.manage=false'])))).toEqual([]);
   });
 
@@ -142,9 +144,15 @@ describe('chart atoll-agent', { timeout: HELM_TIMEOUT_MS }, () => {
 });
 
 describe('chart atoll-crds', { timeout: HELM_TIMEOUT_MS }, () => {
-  it('keeps the CRD when it is uninstalled', async () => {
-    const { metadata } = find(await renderChart('atoll-crds'), 'CustomResourceDefinition');
-    expect(metadata).toMatchObject({ annotations: { 'helm.sh/resource-policy': 'keep' } });
+  it('keeps both CRDs when it is uninstalled', async () => {
+    const crds = (await renderChart('atoll-crds')).filter(({ kind }) => kind === 'CustomResourceDefinition');
+    expect(crds.map(({ metadata }) => metadata.name)).toEqual([
+      'redisclusters.redis.atoll.dev',
+      'redisoperations.redis.atoll.dev',
+    ]);
+    for (const { metadata } of crds) {
+      expect(metadata).toMatchObject({ annotations: { 'helm.sh/resource-policy': 'keep' } });
+    }
   });
 
   it('adds RedisClusters to the roles of the cluster', async () => {

@@ -31,6 +31,13 @@ describe('findIncompatibilities', () => {
     ['a limit was lifted', change('size', { type: 'integer' })],
     ['a rule was dropped', { ...released, 'x-kubernetes-validations': [] }],
     ['a field is no longer required', { ...released, required: [] }],
+    [
+      'a rule that is silent without a field that is new',
+      {
+        ...change('extra', { type: 'string' }),
+        'x-kubernetes-validations': [{ rule: '!has(self.extra) || self.size > 1', message: 'm' }],
+      },
+    ],
   ])('accepts: %s', (_, current) => {
     expect(findIncompatibilities(released, current)).toEqual([]);
   });
@@ -57,6 +64,11 @@ describe('findIncompatibilities', () => {
       'a rule was added',
       { ...released, 'x-kubernetes-validations': [{ rule: 'self.size < 5', message: 'm' }] },
       'a rule was added that may refuse stored objects: self.size < 5',
+    ],
+    [
+      'a rule that is silent without a field that was there',
+      { ...released, 'x-kubernetes-validations': [{ rule: '!has(self.size) || self.size > 1', message: 'm' }] },
+      'a rule was added',
     ],
   ])('refuses: %s', (_, current, finding) => {
     expect(findIncompatibilities(released, current).join('\n')).toContain(finding);

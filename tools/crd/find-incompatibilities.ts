@@ -3,7 +3,9 @@
  * may be added and a limit loosened, and nothing else: an object that was stored under the old schema must stay valid
  * and keep every field, or an upgrade of the CRD loses data in silence.
  */
+import { NO_OLDER_VERSION } from './no-older-version.ts';
 import type { Schema } from './schema-parts.ts';
+import { SNAPSHOT_NEEDS_VOLUME, VOLUME_GROWS } from './spec-rules.ts';
 
 type Finding = string;
 
@@ -54,9 +56,23 @@ const compareLists = (released: Schema, current: Schema, at: string): Finding[] 
 const compareRules = (released: Schema, current: Schema, at: string): Finding[] => {
   const known = new Set((released['x-kubernetes-validations'] ?? []).map(({ rule }) => rule));
   return (current['x-kubernetes-validations'] ?? [])
-    .filter(({ rule }) => !known.has(rule))
+    .filter(({ rule }) => !known.has(rule) && !isSilentWithout(rule, released) && !TAKES_WHAT_WAS_TAKEN.has(rule))
     .map(({ rule }) => `${at}: a rule was added that may refuse stored objects: ${rule}`);
 };
+
+/** `!has(self.x) || …`, where the release has no x: what it stored has none either, and one must write x to be judged. */
+const isSilentWithout = (rule: string, released: Schema): boolean => {
+  const [, field] = /^!has\(self\.(\w+)\) \|\| /.exec(rule) ?? [];
+  const [, parent, child] = /^!has\(self\.(\w+)\) \|\| !has\(self\.\1\.(\w+)\) \|\| /.exec(rule) ?? [];
+  const known = released.properties ?? {};
+  if (field !== undefined && known[field] === undefined) return true;
+  return parent !== undefined && child !== undefined && known[parent]?.properties?.[child] === undefined;
+};
+
+/** Rules that came in the place of stricter ones, or judge a value that no release before took; each read by a person. */
+const TAKES_WHAT_WAS_TAKEN: ReadonlySet<string> = new Set(
+  [VOLUME_GROWS, SNAPSHOT_NEEDS_VOLUME, NO_OLDER_VERSION].map(({ rule }) => rule),
+);
 
 const compareChildren = (released: Schema, current: Schema, path: string): Finding[] => {
   const findings = Object.entries(released.properties ?? {}).flatMap(([name, child]) =>

@@ -1,6 +1,6 @@
-/** The few shapes of an OpenAPI v3 structural schema that the RedisCluster CRD is made of. No `default:` anywhere (04). */
+/** The few shapes of an OpenAPI v3 structural schema that the CRDs are made of. No `default:` anywhere (04). */
 export interface Schema {
-  readonly type?: 'object' | 'string' | 'integer' | 'boolean' | 'array';
+  readonly type?: 'object' | 'string' | 'integer' | 'boolean' | 'array' | 'number';
   readonly description?: string;
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly additionalProperties?: Schema;
@@ -18,6 +18,7 @@ export interface Schema {
   readonly maxProperties?: number;
   readonly maxItems?: number;
   readonly 'x-kubernetes-int-or-string'?: boolean;
+  readonly 'x-kubernetes-preserve-unknown-fields'?: boolean;
   readonly 'x-kubernetes-list-type'?: 'map' | 'atomic' | 'set';
   readonly 'x-kubernetes-list-map-keys'?: readonly string[];
   readonly 'x-kubernetes-validations'?: readonly Rule[];
@@ -42,6 +43,14 @@ export const whole = (description: string, more: Partial<Schema> = {}): Schema =
   description,
   ...more,
 });
+
+export const choice = (description: string, values: readonly string[], more: Partial<Schema> = {}): Schema =>
+  text(description, { enum: values, ...more });
+
+export const flag = (description: string): Schema => ({ type: 'boolean', description });
+
+/** RFC 3339. */
+export const moment = (description: string): Schema => text(description, { format: 'date-time' });
 
 export const fields = (
   description: string,

@@ -1,52 +1,25 @@
 /**
  * The spec of a RedisCluster as the API server checks it, with or without an agent. It holds the fields that the code
- * obeys and no other; what cannot be changed on a running data set yet is refused with a sentence, and may be allowed
- * by a later release: loosening is additive, narrowing is not.
+ * obeys and no other; what cannot be changed on a running data set is refused with a sentence (spec-rules.ts), and may be
+ * allowed by a later release: loosening is additive, narrowing is not.
  */
-import { SPEC_LIMITS } from '#domain';
+import { FSYNC_POLICIES, MAXMEMORY_POLICIES, SPEC_LIMITS } from '#domain';
+import { authSchema } from './auth-schema.ts';
+import { careFields } from './care-schema.ts';
 import { configRules } from './config-rules.ts';
-import { duration, fields, quantityText, resources, text, whole, type Rule, type Schema } from './schema-parts.ts';
-
-/** `has(self.a) && has(self.a.b) ? self.a.b : fallback`, for both sides of an immutability rule. */
-const unchanged = (path: readonly [string, string], fallback: string, message: string): Rule => {
-  const read = (root: string) =>
-    `(has(${root}.${path[0]}) && has(${root}.${path.join('.')}) ? ${root}.${path.join('.')} : ${fallback})`;
-  return { rule: `${read('self')} == ${read('oldSelf')}`, message, fieldPath: `.${path[0]}` };
-};
-
-const SPEC_RULES: readonly Rule[] = [
-  {
-    rule: 'self.mode == oldSelf.mode',
-    message: 'mode cannot be changed yet; create a new RedisCluster and move the data.',
-    fieldPath: '.mode',
-  },
-  {
-    rule: "self.mode != 'Standalone' || !has(self.size) || self.size == 1",
-    message: 'Standalone has one pod; leave size out, or choose mode Replication or Sentinel.',
-    fieldPath: '.size',
-  },
-  {
-    rule: "self.mode != 'Sentinel' || !has(self.size) || self.size >= 2",
-    message: 'Sentinel needs a size of at least 2: one primary and a replica to fail over to.',
-    fieldPath: '.size',
-  },
-  {
-    rule: "self.mode == 'Sentinel' || !has(self.sentinel)",
-    message: 'sentinel has a meaning in mode Sentinel only; remove it.',
-    fieldPath: '.sentinel',
-  },
-  unchanged(['sentinel', 'replicas'], '3', 'sentinel.replicas cannot be changed yet.'),
-  unchanged(['storage', 'type'], "'Ephemeral'", 'storage.type cannot be changed; create a new RedisCluster.'),
-  unchanged(['storage', 'storageClassName'], "''", 'storage.storageClassName cannot be changed.'),
-  unchanged(['storage', 'size'], "''", 'storage.size cannot be changed yet.'),
-  {
-    rule:
-      "(has(self.persistence) ? self.persistence.enabled : has(self.storage) && self.storage.type == 'PersistentVolume') == " +
-      "(has(oldSelf.persistence) ? oldSelf.persistence.enabled : has(oldSelf.storage) && oldSelf.storage.type == 'PersistentVolume')",
-    message: 'persistence cannot be switched on a running data set yet.',
-    fieldPath: '.persistence',
-  },
-];
+import {
+  choice,
+  duration,
+  fields,
+  flag,
+  list,
+  quantityText,
+  resources,
+  text,
+  whole,
+  type Schema,
+} from './schema-parts.ts';
+import { SPEC_RULES } from './spec-rules.ts';
 
 const engine = fields(
   'Which server runs.',
@@ -62,12 +35,7 @@ const engine = fields(
       pattern: '^[^\\s]+$',
     }),
   },
-  {
-    required: ['type', 'version'],
-    'x-kubernetes-validations': [
-      { rule: 'self.type == oldSelf.type', message: 'engine.type cannot be changed yet.', fieldPath: '.type' },
-    ],
-  },
+  { required: ['type', 'version'] },
 );
 
 const sentinel = fields(
@@ -133,6 +101,53 @@ const config: Schema = {
   'x-kubernetes-validations': configRules(),
 };
 
+const persistence = fields('Whether and how the data outlive a crash.', {
+  enabled: flag('On: an append-only file. Default: on with PersistentVolume, off with Ephemeral.'),
+  aof: fields('The append-only file.', {
+    fsync: choice('How often it is synced to disk. Default everysec.', FSYNC_POLICIES),
+  }),
+  rdb: fields('Snapshots besides.', {
+    save: list(
+      'A snapshot is written after `seconds` when at least `changes` keys changed. Default: none, the append-only file is enough.',
+      fields(
+        'One point of save.',
+        {
+          seconds: whole('Seconds since the last snapshot.', { minimum: 1, maximum: 31_536_000 }),
+          changes: whole('Changed keys since the last snapshot.', { minimum: 1, maximum: 2_147_483_647 }),
+        },
+        { required: ['seconds', 'changes'] },
+      ),
+      { maxItems: SPEC_LIMITS.maxSavePoints },
+    ),
+  }),
+});
+
+const memory = fields(
+  'How much of the memory limit the data may take.',
+  {
+    maxmemory: text("In Redis' grammar, as 100mb. Default: what the limit leaves after the reserve.", {
+      pattern: '^[0-9]+([bB]|[kK][bB]?|[mM][bB]?|[gG][bB]?)?$',
+      maxLength: 24,
+    }),
+    maxmemoryPercent: whole('maxmemory as a part of the memory limit.', {
+      minimum: SPEC_LIMITS.minMaxmemoryPercent,
+      maximum: SPEC_LIMITS.maxMaxmemoryPercent,
+    }),
+    policy: choice('What is evicted when maxmemory is reached. Default noeviction.', MAXMEMORY_POLICIES),
+    reserve: quantityText(
+      'Kept free of the memory limit for copies at a fork, buffers and fragmentation. Default 25 % of the limit.',
+    ),
+  },
+  {
+    'x-kubernetes-validations': [
+      {
+        rule: '!has(self.maxmemory) || !has(self.maxmemoryPercent)',
+        message: 'memory: give maxmemory or maxmemoryPercent, not both.',
+      },
+    ],
+  },
+);
+
 export const specSchema = (): Schema =>
   fields(
     'What is wanted. Defaults are shown in status, never written here.',
@@ -147,17 +162,16 @@ export const specSchema = (): Schema =>
       }),
       sentinel,
       config,
-      resources: resources('Of each Redis container. maxmemory is 75 % of the memory limit unless config sets it.'),
+      resources: resources('Of each Redis container. maxmemory follows from the memory limit, see memory.'),
       storage,
-      persistence: fields(
-        'Whether the data outlive a crash. Default: on with PersistentVolume.',
-        { enabled: { type: 'boolean', description: 'On: an append-only file, synced every second.' } },
-        { required: ['enabled'] },
+      persistence,
+      deletionPolicy: choice(
+        'What deleting this object does: Delete (volumes too), RetainVolumes (default), Snapshot (a last RDB on the volume of the primary, which alone is kept), Deny (nothing is deleted).',
+        ['Delete', 'RetainVolumes', 'Snapshot', 'Deny'],
       ),
-      deletionPolicy: text(
-        'What deleting this object does: Delete (volumes too), RetainVolumes (default), Deny (nothing is deleted).',
-        { enum: ['Delete', 'RetainVolumes', 'Deny'] },
-      ),
+      memory,
+      auth: authSchema(),
+      ...careFields(),
     },
     { required: ['engine', 'mode'], 'x-kubernetes-validations': SPEC_RULES },
   );

@@ -1,5 +1,5 @@
 /** The status of a RedisCluster: states only, no moving numbers. Fields are optional: nobody but the agent writes them. */
-import { fields, list, text, whole, type Schema } from './schema-parts.ts';
+import { choice, fields, flag, list, moment, text, whole, type Schema } from './schema-parts.ts';
 
 const pod = fields(
   'One pod.',
@@ -43,6 +43,41 @@ const decision = fields('One entry of the flight recorder.', {
   reason: text('Why.'),
 });
 
+const rollout = fields('Why a rolling change is where it is.', {
+  updated: whole('Pods that run the wanted revision.'),
+  total: whole('All data pods and Sentinels.'),
+  reason: text('Stable code of what is waited for.'),
+  waitingFor: text('What is waited for, with the object.'),
+  since: moment('Since when.'),
+});
+
+const config = fields("What became of the user's directives.", {
+  applied: whole('How many are in force.'),
+  pendingRestart: list('Names that take effect at the next restart.', text('Name of a directive.')),
+  rejected: list(
+    'Names that the engine refused.',
+    fields(
+      'One of them.',
+      { key: text('Name of the directive.'), reason: text('Why.') },
+      { required: ['key', 'reason'] },
+    ),
+  ),
+});
+
+const credentials = fields('Where the passwords stand.', {
+  version: whole('Counts rotations, from 1.'),
+  step: text('Settled, or the step of a rotation: Adding, Switching, Publishing, Waiting, Removing.'),
+  publishedAt: moment('When the new password was published, while both are valid.'),
+  oldInUse: flag('True while connections with the old password are seen.'),
+});
+
+const setAside = fields('What was kept of data that lost.', {
+  pod: text('Pod whose volume holds it.'),
+  file: text('File on that volume.'),
+  at: moment('When.'),
+  reason: text('Why.'),
+});
+
 export const statusSchema = (): Schema =>
   fields('What is. Written by the agent only.', {
     observedGeneration: whole('Generation of the spec that this status speaks of.'),
@@ -62,6 +97,7 @@ export const statusSchema = (): Schema =>
     targetPrimary: text('Pod that is to become primary.'),
     primaryTerm: whole('Raised with every new primary, by whomever it was made: the agent or the Sentinels.'),
     primaryVersion: text('Newest engine version that a primary of this data set has run.', { maxLength: 32 }),
+    primaryEngine: choice('Engine that primaryVersion speaks of: Redis or Valkey.', ['Redis', 'Valkey']),
     engineVersion: text('Engine version of the primary.'),
     shards: list(
       'Data pods by shard.',
@@ -70,4 +106,9 @@ export const statusSchema = (): Schema =>
     sentinels: list('The Sentinels.', pod),
     endpoints,
     decisions: list('The newest decisions, bounded.', decision),
+    rollout,
+    config,
+    credentials,
+    setAside: list('Data that were set aside, as after a split brain.', setAside),
+    capabilities: list('What the engine and the agent can do for this data set.', text('One capability.')),
   });

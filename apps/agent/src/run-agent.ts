@@ -18,6 +18,8 @@ import {
   addProcessMetrics,
   createMetrics,
   keepOwnDefinition,
+  REDIS_CLUSTER_DEFINITION,
+  REDIS_OPERATION_DEFINITION,
   startHealthServer,
   systemClock,
 } from './platform/index.ts';
@@ -82,7 +84,9 @@ const compose = async (parts: Parts): Promise<RunningAgent> => {
   const health = await startHealthServer({ port: config.healthPort, renderMetrics: () => metrics.render() });
   const mayWrite = (): boolean => leadership.mayWrite();
   const { signal } = abort;
-  const definition = keepOwnDefinition({ client, log, signal, manage: config.manageCrds, mayWrite });
+  const definitions = { client, log, signal, manage: config.manageCrds, mayWrite };
+  const definition = keepOwnDefinition({ ...definitions, definition: REDIS_CLUSTER_DEFINITION });
+  const operations = keepOwnDefinition({ ...definitions, definition: REDIS_OPERATION_DEFINITION });
   const leadership: Leadership = new Leadership({
     client,
     clock,
@@ -105,7 +109,7 @@ const compose = async (parts: Parts): Promise<RunningAgent> => {
     stop: async () => {
       abort.abort();
       await leadership.stop();
-      await Promise.all([definition.done, health.close()]);
+      await Promise.all([definition.done, operations.done, health.close()]);
       await client.close();
     },
   };

@@ -30,8 +30,12 @@ app.kubernetes.io/instance: {{ .Release.Name }}
   resources: [redisclusters]
   verbs: [get, list, watch, create, patch, delete]
 - apiGroups: [redis.atoll.dev]
-  resources: [redisclusters/status]
+  resources: [redisclusters/status, redisoperations/status]
   verbs: [get, patch]
+# Those that ended are deleted beyond the history limit; nobody but people and the hub makes one.
+- apiGroups: [redis.atoll.dev]
+  resources: [redisoperations]
+  verbs: [get, list, watch, delete]
 - apiGroups: ['']
   resources: [pods]
   verbs: [get, list, watch, patch, delete]

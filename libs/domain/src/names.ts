@@ -5,6 +5,9 @@ export const API_GROUP_VERSION = `${API_GROUP}/${API_VERSION}`;
 export const REDIS_CLUSTER_KIND = 'RedisCluster';
 export const REDIS_CLUSTER_PLURAL = 'redisclusters';
 export const REDIS_CLUSTER_CRD_NAME = `${REDIS_CLUSTER_PLURAL}.${API_GROUP}`;
+export const REDIS_OPERATION_KIND = 'RedisOperation';
+export const REDIS_OPERATION_PLURAL = 'redisoperations';
+export const REDIS_OPERATION_CRD_NAME = `${REDIS_OPERATION_PLURAL}.${API_GROUP}`;
 
 export const ANNOTATION = {
   hubUid: `${API_GROUP}/hub-uid`,

@@ -15,7 +15,24 @@ export type FailoverMode = 'Automatic' | 'Manual';
 /** OnApproval: replicas are rolled, then a RedisOperation Consent is awaited before the primary is touched. */
 export type UpdateStrategyType = 'Rolling' | 'OnApproval';
 export type Mesh = 'None' | 'Istio';
-export type FsyncPolicy = 'always' | 'everysec' | 'no';
+export const FSYNC_POLICIES = ['always', 'everysec', 'no'] as const;
+export type FsyncPolicy = (typeof FSYNC_POLICIES)[number];
+/** Values of maxmemory-policy; those with lrm from Redis 8.6 on. */
+export const MAXMEMORY_POLICIES = [
+  'noeviction',
+  'allkeys-lru',
+  'allkeys-lfu',
+  'allkeys-random',
+  'allkeys-lrm',
+  'volatile-lru',
+  'volatile-lfu',
+  'volatile-random',
+  'volatile-ttl',
+  'volatile-lrm',
+] as const;
+export const MAINTENANCE_DAYS = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'] as const;
+/** Users of every data set; a spec may not make users of these names. */
+export const REFUSED_USER_NAMES: readonly string[] = ['atoll', 'replication', 'sentinel', 'app', 'default'];
 
 /** Kubernetes quantities by resource name, for instance `{ memory: '256Mi', cpu: '100m' }`. */
 export type ResourceQuantities = Readonly<Record<string, string>>;

@@ -1,3 +1,5 @@
+import type { EngineType } from './redis-cluster-spec.ts';
+
 /** The status of a RedisCluster: only states, no moving numbers (04), so that a settled object is never written again. */
 export const PHASES = [
   'Pending',
@@ -139,8 +141,10 @@ export interface RedisClusterStatus {
   readonly currentPrimary?: string;
   readonly targetPrimary?: string;
   readonly primaryTerm?: number;
-  /** Highest engine version a primary of this data set has run; nothing older may follow. */
+  /** Highest version of `primaryEngine` that a primary of this data set has run; nothing older may follow. */
   readonly primaryVersion?: string;
+  /** Which engine that was; missing where an agent before 0.2.0 wrote the record, which never changed the engine. */
+  readonly primaryEngine?: EngineType;
   readonly engineVersion?: string;
   readonly shards?: readonly ShardStatus[];
   readonly sentinels?: readonly PodStatus[];

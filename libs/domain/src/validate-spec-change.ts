@@ -4,53 +4,50 @@
  * the hub, so that a change that must come back as REJECTED is never stored. A spec of tools/crd keeps the two equal.
  * Defaults count as written: naming a default that was left out is no change.
  */
+import { parseQuantity } from './parse-quantity.ts';
 import type { RedisClusterSpec } from './redis-cluster-spec.ts';
-import { SPEC_LIMITS, type SpecProblem } from './validate-spec.ts';
+import type { SpecProblem } from './validate-spec.ts';
 
-interface FixedField {
+interface ChangeRule {
   /** Path in the spec. */
   readonly path: readonly string[];
-  readonly read: (spec: RedisClusterSpec) => unknown;
+  readonly refuses: (before: RedisClusterSpec, after: RedisClusterSpec) => boolean;
   readonly message: string;
 }
 
-const isPersistent = ({ persistence, storage }: RedisClusterSpec): boolean =>
-  persistence?.enabled ?? storage?.type === 'PersistentVolume';
+const differs =
+  (read: (spec: RedisClusterSpec) => string) =>
+  (before: RedisClusterSpec, after: RedisClusterSpec): boolean =>
+    read(before) !== read(after);
+
+const shrinks = ({ storage: before }: RedisClusterSpec, { storage: after }: RedisClusterSpec): boolean => {
+  if (after?.type !== 'PersistentVolume' || before?.size === after.size) return false;
+  const [was, wanted] = [parseQuantity(before?.size ?? ''), parseQuantity(after.size ?? '')];
+  return was !== undefined && wanted !== undefined && wanted < was;
+};
 
 /** In the order of the spec's fields. The messages are those of the CRD. */
-const FIXED_FIELDS: readonly FixedField[] = [
-  { path: ['engine', 'type'], read: (spec) => spec.engine.type, message: 'engine.type cannot be changed yet.' },
-  {
-    path: ['mode'],
-    read: (spec) => spec.mode,
-    message: 'mode cannot be changed yet; create a new RedisCluster and move the data.',
-  },
-  {
-    path: ['sentinel', 'replicas'],
-    read: (spec) => spec.sentinel?.replicas ?? SPEC_LIMITS.minSentinels,
-    message: 'sentinel.replicas cannot be changed yet.',
-  },
+const CHANGE_RULES: readonly ChangeRule[] = [
   {
     path: ['storage', 'type'],
-    read: (spec) => spec.storage?.type ?? 'Ephemeral',
+    refuses: differs((spec) => spec.storage?.type ?? 'Ephemeral'),
     message: 'storage.type cannot be changed; create a new RedisCluster.',
   },
   {
     path: ['storage', 'storageClassName'],
-    read: (spec) => spec.storage?.storageClassName ?? '',
+    refuses: differs((spec) => spec.storage?.storageClassName ?? ''),
     message: 'storage.storageClassName cannot be changed.',
   },
   {
     path: ['storage', 'size'],
-    read: (spec) => spec.storage?.size ?? '',
-    message: 'storage.size cannot be changed yet.',
+    refuses: shrinks,
+    message: 'storage.size can grow and not shrink: no volume can be made smaller. Create a new RedisCluster.',
   },
-  { path: ['persistence'], read: isPersistent, message: 'persistence cannot be switched on a running data set yet.' },
 ];
 
-/** Every field of `after` that may not differ from `before`; empty when the change may be stored. Never throws. */
+/** What `after` may not ask for where `before` is; empty when the change may be stored. Never throws. */
 export const validateSpecChange = (before: RedisClusterSpec, after: RedisClusterSpec): readonly SpecProblem[] =>
-  FIXED_FIELDS.filter(({ read }) => read(before) !== read(after)).map(({ path, message }) => ({
+  CHANGE_RULES.filter(({ refuses }) => refuses(before, after)).map(({ path, message }) => ({
     path: ['spec', ...path],
     code: 'FIELD_FIXED',
     message,

@@ -41,6 +41,14 @@ export const SPEC_LIMITS = {
   maxSentinels: 9,
   maxConfigKeys: 256,
   maxConfigValueLength: 4096,
+  maxUsers: 32,
+  maxUserNameLength: 32,
+  maxUserRulesLength: 1024,
+  maxMaintenanceWindows: 16,
+  maxSavePoints: 8,
+  maxTolerations: 32,
+  minMaxmemoryPercent: 10,
+  maxMaxmemoryPercent: 90,
 } as const;
 
 /** Fewest data pods a mode makes sense with: Sentinel needs somebody to fail over to. */

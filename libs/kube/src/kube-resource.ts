@@ -2,7 +2,13 @@
  * Which URL a kind lives under. Kubernetes addresses objects by plural, objects carry only apiVersion and kind; this
  * table joins the two for every kind Atoll touches, so that nobody needs a discovery round trip.
  */
-import { API_GROUP_VERSION, REDIS_CLUSTER_KIND, REDIS_CLUSTER_PLURAL } from '#domain';
+import {
+  API_GROUP_VERSION,
+  REDIS_CLUSTER_KIND,
+  REDIS_CLUSTER_PLURAL,
+  REDIS_OPERATION_KIND,
+  REDIS_OPERATION_PLURAL,
+} from '#domain';
 
 export interface KubeResource {
   /** `v1` or `group/version`. */
@@ -49,6 +55,7 @@ export const RESOURCE = {
     'customresourcedefinitions',
   ),
   redisCluster: namespaced(API_GROUP_VERSION, REDIS_CLUSTER_KIND, REDIS_CLUSTER_PLURAL),
+  redisOperation: namespaced(API_GROUP_VERSION, REDIS_OPERATION_KIND, REDIS_OPERATION_PLURAL),
 } as const satisfies Record<string, KubeResource>;
 
 const byKind = new Map<string, KubeResource>(

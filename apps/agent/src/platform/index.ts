@@ -3,6 +3,11 @@ export { type AgentConfig, ConfigError, parseAgentConfig } from './agent-config.
 export { type HealthServer, startHealthServer } from './health-server.ts';
 export { createLog, type Log } from './logger.ts';
 export { createMetrics, type Metrics } from './metrics.ts';
-export { keepOwnDefinition, type OwnDefinition } from './own-definition.ts';
+export {
+  keepOwnDefinition,
+  type OwnDefinition,
+  REDIS_CLUSTER_DEFINITION,
+  REDIS_OPERATION_DEFINITION,
+} from './own-definition.ts';
 export { addProcessMetrics } from './process-metrics.ts';
 export { systemClock } from './system-clock.ts';

@@ -2,12 +2,14 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createKubeClient, crdSchemaHash, type KubeClient, RESOURCE } from '#kube';
 import { connectFakeKube, FakeKubeServer } from '#testing';
 import {
-  carriedDefinition,
   keepOwnDefinition,
   type OwnDefinition,
   type OwnDefinitionOptions,
+  REDIS_CLUSTER_DEFINITION,
+  REDIS_OPERATION_DEFINITION,
 } from './own-definition.ts';
 
+const { object: carriedDefinition } = REDIS_CLUSTER_DEFINITION;
 const { name } = carriedDefinition.metadata;
 const at = { namespace: 'n', name: 'a' };
 
@@ -34,6 +36,7 @@ describe('the definition that the agent carries', () => {
   const keep = (more: Partial<OwnDefinitionOptions> = {}): OwnDefinition => {
     const definition = keepOwnDefinition({
       client,
+      definition: REDIS_CLUSTER_DEFINITION,
       signal: abort.signal,
       manage: true,
       mayWrite: () => true,
@@ -54,6 +57,17 @@ describe('the definition that the agent carries', () => {
     expect(definition.schemaHash).toBe(crdSchemaHash(carriedDefinition));
     expect(logged.join()).toContain('CREATED');
     expect(writes()).toBe(1);
+  });
+
+  it('is brought for RedisOperations beside, and a newer one of somebody else is kept', async () => {
+    const { object } = REDIS_OPERATION_DEFINITION;
+    const newer = { ...object.metadata, annotations: { 'redis.atoll.dev/crd-version': '999' } };
+    await client.create({ ...object, metadata: newer });
+    const [clusters, operations] = [keep(), keep({ definition: REDIS_OPERATION_DEFINITION })];
+    await Promise.all([clusters.whenServed, operations.whenServed]);
+    await expect.poll(() => operations.state).toMatchObject({ kind: 'PRESENT', version: 999 });
+    expect(writes()).toBe(1);
+    expect(clusters.schemaHash).not.toBe(operations.schemaHash);
   });
 
   it('is not written by a process that may not write, until it may', async () => {

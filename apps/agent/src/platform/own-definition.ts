@@ -1,7 +1,7 @@
 /**
- * The RedisCluster definition that this agent carries, and its care for it: brought at start and looked at again, since
- * somebody may remove it while the agent runs. While it is being deleted the operator lets its objects go; then it is
- * made anew.
+ * The definitions that this agent carries, and its care for each: brought at start and looked at again, since somebody
+ * may remove one while the agent runs. While RedisCluster's is being deleted the operator lets its objects go; then it is
+ * made anew. Nothing waits for RedisOperation's: without it Redis is cared for all the same.
  */
 import { FIELD_MANAGER, type KubeObject } from '#domain';
 import {
@@ -11,17 +11,32 @@ import {
   ensureCustomResourceDefinition,
   type KubeClient,
   KubeError,
+  type KubeResource,
   pause,
   RESOURCE,
   readCrdState,
 } from '#kube';
-import carried from '../../../../helm/atoll-crds/files/redisclusters.json' with { type: 'json' };
+import carriedClusters from '../../../../helm/atoll-crds/files/redisclusters.json' with { type: 'json' };
+import carriedOperations from '../../../../helm/atoll-crds/files/redisoperations.json' with { type: 'json' };
 import type { Log } from './logger.ts';
 
-export const carriedDefinition = carried as unknown as KubeObject;
+export interface CarriedDefinition {
+  readonly resource: KubeResource;
+  readonly object: KubeObject;
+}
+
+export const REDIS_CLUSTER_DEFINITION: CarriedDefinition = {
+  resource: RESOURCE.redisCluster,
+  object: carriedClusters,
+};
+export const REDIS_OPERATION_DEFINITION: CarriedDefinition = {
+  resource: RESOURCE.redisOperation,
+  object: carriedOperations,
+};
 
 export interface OwnDefinitionOptions {
   readonly client: KubeClient;
+  readonly definition: CarriedDefinition;
   readonly log: Log;
   readonly signal: AbortSignal;
   /** False: somebody else applies it; it is only looked at. */
@@ -49,9 +64,11 @@ const IMPATIENT_MS = { first: 50, longest: 2_000 };
 export function keepOwnDefinition(options: OwnDefinitionOptions): OwnDefinition {
   const served = Promise.withResolvers<void>();
   served.promise.catch(() => undefined);
+  const { object, resource } = options.definition;
+  const { kind } = resource;
   let state: CrdState | undefined;
   const see = (next: CrdState): void => {
-    if (next.kind !== state?.kind) options.log('info', 'definition of RedisCluster', { state: next.kind });
+    if (next.kind !== state?.kind) options.log('info', `definition of ${kind}`, { state: next.kind });
     state = next;
     if (isServed(next)) served.resolve();
   };
@@ -62,7 +79,7 @@ export function keepOwnDefinition(options: OwnDefinitionOptions): OwnDefinition 
     },
     get schemaHash() {
       if (state?.kind === 'PRESENT') return state.schemaHash;
-      return state?.kind === 'SERVED' ? crdSchemaHash(carriedDefinition) : '';
+      return state?.kind === 'SERVED' ? crdSchemaHash(object) : '';
     },
     whenServed: served.promise,
     done,
@@ -77,15 +94,15 @@ async function run(
   see: (state: CrdState) => void,
   isServedNow: () => boolean,
 ): Promise<void> {
-  const { client, signal, log } = options;
+  const { client, signal, log, definition } = options;
   const impatient = createBackoff(IMPATIENT_MS, Math.random);
   const stopped = (): boolean => signal.aborted;
   while (!stopped()) {
     try {
-      see(await readCrdState(client, RESOURCE.redisCluster, { signal }));
+      see(await readCrdState(client, definition.resource, { signal }));
       if (options.manage && options.mayWrite()) await bring(options, see);
     } catch (error) {
-      if (!stopped()) log('warn', 'definition of RedisCluster not brought', { error });
+      if (!stopped()) log('warn', `definition of ${definition.resource.kind} not brought`, { error });
     }
     if (isServedNow()) impatient.reset();
     await pause(isServedNow() ? (options.checkIntervalMs ?? DEFAULT_INTERVAL_MS) : impatient.next(), signal);
@@ -93,16 +110,17 @@ async function run(
 }
 
 async function bring(options: OwnDefinitionOptions, see: (state: CrdState) => void): Promise<void> {
-  const { signal, log } = options;
+  const { signal, log, definition } = options;
+  const { kind } = definition.resource;
   const result = await ensureCustomResourceDefinition({
     client: fencedClient(options),
-    definition: carriedDefinition,
+    definition: definition.object,
     fieldManager: FIELD_MANAGER.operator,
     signal,
     onState: see,
-    onFailure: (error, retryInMs) => log('warn', 'definition of RedisCluster: attempt failed', { error, retryInMs }),
+    onFailure: (error, retryInMs) => log('warn', `definition of ${kind}: attempt failed`, { error, retryInMs }),
   });
-  if (result.action !== 'UNCHANGED') log('info', 'definition of RedisCluster brought', { ...result });
+  if (result.action !== 'UNCHANGED') log('info', `definition of ${kind} brought`, { ...result });
   see({ kind: 'PRESENT', established: true, version: result.version, schemaHash: result.schemaHash });
 }
 
