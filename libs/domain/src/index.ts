@@ -1,3 +1,4 @@
+export * from './canonical-config-value.ts';
 export * from './clock.ts';
 export * from './data-set-id.ts';
 export * from './engine-catalogue.ts';
@@ -17,5 +18,6 @@ export * from './redis-operation.ts';
 export * from './restart-only-config.ts';
 export * from './scope.ts';
 export * from './snapshot.ts';
+export * from './unsafe-config.ts';
 export * from './validate-spec-change.ts';
 export * from './validate-spec.ts';

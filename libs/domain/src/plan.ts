@@ -11,6 +11,7 @@ import type {
   Endpoints,
   Phase,
   PodStatus,
+  RejectedDirective,
   RolloutStatus,
   SetAsideStatus,
 } from './redis-cluster-status.ts';
@@ -204,4 +205,6 @@ export interface PlanResult {
     /** A sentence for people, without secrets. */
     readonly message: string;
   };
+  /** Directives that servers refused or changed; the rest of their SetConfig was done. */
+  readonly rejectedConfig?: readonly RejectedDirective[];
 }

@@ -103,7 +103,19 @@ export type ConfigState = 'applied' | 'pendingRestart' | 'rejected';
 export interface ConfigStatus {
   readonly applied: number;
   readonly pendingRestart: readonly string[];
-  readonly rejected: readonly { readonly key: string; readonly reason: string }[];
+  readonly rejected: readonly RejectedDirective[];
+}
+
+/** Told again only when the value or the engine changes: this entry is the operator's memory of what a server said. */
+export interface RejectedDirective {
+  readonly key: string;
+  /** The value that was refused. */
+  readonly value?: string;
+  readonly reason: string;
+  /** What the server has instead, where it changed the value silently. */
+  readonly kept?: string;
+  /** Engine and version that said so; absent when no server was asked. */
+  readonly engine?: string;
 }
 
 export interface CredentialsStatus {

@@ -3,6 +3,6 @@ export * from './labels.ts';
 export * from './names.ts';
 export * from './record.ts';
 export * from './render-children.ts';
-export { MIN_REPLICAS_MAX_LAG_S, MIN_REPLICAS_TO_WRITE, redisDirectives, restartHash } from './render-redis-config.ts';
+export { MIN_REPLICAS_MAX_LAG_S, redisDirectives, restartHash } from './render-redis-config.ts';
 export * from './resolve-spec.ts';
 export * from './secrets.ts';

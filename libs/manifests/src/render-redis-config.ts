@@ -2,15 +2,24 @@
  * The directives of redis.conf that follow from the spec; the entrypoint adds what only a pod knows (addresses, ACL
  * file, whom to replicate). The same record is what the planner compares a live server with.
  *
- * `min-replicas-to-write 1` with a max lag of 10 s is set whenever there is somebody to replicate to, also at size 2:
- * it is what bounds two writable primaries to max-lag + 2 s, since a primary that is cut off from its replicas fences
- * itself (30 s of partition: 3,921 writes lost instead of 14,827). Its price: a primary whose last replica is gone
- * takes no writes until one is back, and a new one takes none before its first replica is linked.
+ * `min-replicas-to-write` (spec.failover, by default half of the size) with a max lag of 10 s is set whenever there is
+ * somebody to replicate to, also at size 2: it is what bounds two writable primaries to max-lag + 2 s, since a primary
+ * that is cut off from its replicas fences itself (30 s of partition: 3,921 writes lost instead of 14,827). Its price: a
+ * primary whose last replica is gone takes no writes until one is back, and a new one takes none before its first replica
+ * is linked.
+ *
+ * What the user may not have (unsafe values) is left out and told by the planner. What a server refuses is not known
+ * here: the entrypoint leaves such lines out at each start, so no value can keep a pod from starting.
  */
 import { createHash } from 'node:crypto';
-import { parseQuantity, RESTART_ONLY_CONFIG, type ResolvedSpec } from '#domain';
+import {
+  explainUnsafeConfig,
+  parseQuantity,
+  RESTART_ONLY_CONFIG,
+  RESTART_ONLY_SINCE_RENDER_VERSION_2,
+  type ResolvedSpec,
+} from '#domain';
 
-export const MIN_REPLICAS_TO_WRITE = 1;
 export const MIN_REPLICAS_MAX_LAG_S = 10;
 
 /** The rest is for replication backlog, client buffers, fork copies (redis-engine 3.2; ElastiCache reserves 25 % too). */
@@ -23,17 +32,18 @@ const MAXMEMORY_SHARE_OF_LIMIT = 0.75;
  */
 export const redisDirectives = (spec: ResolvedSpec): Readonly<Record<string, string>> => ({
   appendonly: spec.persistenceEnabled ? 'yes' : 'no',
-  appendfsync: 'everysec',
-  save: '',
+  appendfsync: spec.persistence.fsync,
+  save: spec.persistence.save.map(({ seconds, changes }) => `${seconds} ${changes}`).join(' '),
   'repl-diskless-sync': 'yes',
   'repl-diskless-sync-delay': '0',
   'repl-backlog-size': '16777216',
-  'min-replicas-to-write': String(isReplicated(spec) ? MIN_REPLICAS_TO_WRITE : 0),
+  'min-replicas-to-write': String(spec.failover.minReplicasToWrite),
   'min-replicas-max-lag': String(MIN_REPLICAS_MAX_LAG_S),
-  ...spec.config,
+  ...safeConfig(spec.config),
 });
 
-const isReplicated = (spec: ResolvedSpec): boolean => spec.mode !== 'Standalone' && spec.size > 1;
+const safeConfig = (config: ResolvedSpec['config']): ResolvedSpec['config'] =>
+  Object.fromEntries(Object.entries(config).filter(([name, value]) => explainUnsafeConfig(name, value) === undefined));
 
 /** Bytes for maxmemory under the memory limit, unless the user sets it; undefined without a limit. */
 export const maxmemoryFromLimit = (spec: ResolvedSpec): string | undefined => {
@@ -50,11 +60,16 @@ export const renderRedisConfig = (spec: ResolvedSpec): string => {
   return `${lines.join('\n')}\n`;
 };
 
-/** Differs exactly when a directive differs that needs a restart; part of the pod template, so the revision tells. */
-export const restartHash = (spec: ResolvedSpec): string => {
-  const directives = redisDirectives(spec);
+/**
+ * Differs exactly when a directive differs that needs a restart; part of the pod template, so the revision tells. For
+ * what release 0.1.0 accepted, render version 1 gives the value that it gave.
+ */
+export const restartHash = (spec: ResolvedSpec, renderVersion: number): string => {
+  // None of the operator's own directives needs a restart.
+  const directives = renderVersion > 1 ? safeConfig(spec.config) : spec.config;
   const text = Object.keys(directives)
     .filter((name) => RESTART_ONLY_CONFIG.has(name))
+    .filter((name) => renderVersion > 1 || !RESTART_ONLY_SINCE_RENDER_VERSION_2.has(name))
     .sort()
     .map((name) => `${name}=${directives[name]}`)
     .join('\n');

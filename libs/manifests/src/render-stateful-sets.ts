@@ -70,7 +70,7 @@ export const renderRedisStatefulSet = (context: RenderContext): KubeObject => {
   return renderStatefulSet(context, names.redis, 'redis', {
     replicas: spec.size,
     pod: renderPodSpec(context, 'redis', container, { state, more }),
-    podAnnotations: { ...podAnnotations(owner), [ANNOTATION.restartHash]: restartHash(spec) },
+    podAnnotations: { ...podAnnotations(owner), [ANNOTATION.restartHash]: restartHash(spec, owner.renderVersion) },
     claims: persistent ? [renderClaim(context)] : [],
   });
 };

@@ -9,6 +9,7 @@ import type { Health } from './assess-health.ts';
 import { buildConditions } from './build-conditions.ts';
 import { answers } from './cluster-view.ts';
 import type { AnsweringPod, ClusterView, DataPod } from './cluster-view.ts';
+import { judgeConfig } from './judge-config.ts';
 import { isWaiting } from './find-primary.ts';
 import { presentField } from './present-field.ts';
 import type { Finding } from './rule.ts';
@@ -34,6 +35,7 @@ export const buildStatus = ({ view, primary, findings, actions }: StatusInput): 
     endpoints: buildEndpoints(view, primary),
     dataSetId: view.dataSetId,
     renderVersion: view.renderVersion,
+    ...presentField('config', view.specUsable ? judgeConfig(view).status : view.snapshot.resource.status?.config),
   };
 };
 

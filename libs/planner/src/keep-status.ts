@@ -21,5 +21,7 @@ export const keepStatus = ({ snapshot, spec, dataSetId, renderVersion }: Cluster
     ...presentField('endpoints', last.endpoints),
     dataSetId,
     renderVersion,
+    ...presentField('config', last.config),
+    ...presentField('credentials', last.credentials),
   };
 };

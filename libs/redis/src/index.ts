@@ -1,3 +1,4 @@
+export * from './apply-config.ts';
 export * from './assert-command-allowed.ts';
 export * from './build-redis-facts.ts';
 export * from './build-sentinel-facts.ts';

@@ -5,6 +5,8 @@
 import { WAITING_PRIMARY_HOST } from '#domain';
 import type { RedisNodeFacts } from '#domain';
 import type { RedisCommand } from './assert-command-allowed.ts';
+import { applyConfig } from './apply-config.ts';
+import type { AppliedConfig } from './apply-config.ts';
 import { INFO_SECTIONS, buildRedisFacts } from './build-redis-facts.ts';
 import type { ReachableRedis } from './build-redis-facts.ts';
 import { done, refused, unchanged } from './command-outcome.ts';
@@ -75,6 +77,11 @@ export class RedisLink {
   async configSet(values: Readonly<Record<string, string>>): Promise<CommandOutcome> {
     const pairs = Object.entries(values).flat();
     return pairs.length === 0 ? unchanged : this.#change(['CONFIG', 'SET', ...pairs]);
+  }
+
+  /** CONFIG SET for as many of the values as the server takes, in as few commands, and what it says of the others. */
+  applyConfig(values: Readonly<Record<string, string>>): Promise<AppliedConfig> {
+    return applyConfig((command) => this.#connection.run([command]), values);
   }
 
   /** Values of the named directives; a name that this engine does not know is absent. */

@@ -2,7 +2,7 @@
  * Carries out a plan, action by action, in its order, and stops at the first failure: what follows was planned on the
  * assumption that what precedes is done. It decides nothing.
  */
-import type { Action, ActionKind, Plan, PlanResult } from '#domain';
+import type { Action, ActionKind, Plan, PlanResult, RejectedDirective } from '#domain';
 import { describeFailure } from './describe-failure.ts';
 import { executeApplyChild } from './execute-apply-child.ts';
 import { executeCreateCredentials } from './execute-create-credentials.ts';
@@ -44,15 +44,21 @@ const executeOne = (action: Action, context: ExecutionContext): Promise<void> =>
   (EXECUTORS[action.kind] as Executor<ActionKind>)(action, context);
 
 /** Never rejects: a failure is part of the result. */
-export const executePlan = async (plan: Plan, context: ExecutionContext): Promise<PlanResult> => {
+export const executePlan = async (
+  plan: Plan,
+  given: Omit<ExecutionContext, 'noteRejectedConfig'>,
+): Promise<PlanResult> => {
   const done: Action[] = [];
+  const rejected = new Map<string, RejectedDirective>();
+  const context = { ...given, noteRejectedConfig: (entry: RejectedDirective) => void rejected.set(entry.key, entry) };
+  const noted = () => (rejected.size === 0 ? {} : { rejectedConfig: [...rejected.values()] });
   for (const action of plan.actions) {
     try {
       await executeOne(action, context);
     } catch (error) {
-      return { done, failure: describeFailure(action, error) };
+      return { done, ...noted(), failure: describeFailure(action, error) };
     }
     done.push(action);
   }
-  return { done };
+  return { done, ...noted() };
 };

@@ -1,6 +1,6 @@
 /** What an executor is given besides its action. Executors keep nothing between calls. */
 import { FIELD_MANAGER } from '#domain';
-import type { Action, ActionKind, RedisClusterObject } from '#domain';
+import type { Action, ActionKind, RedisClusterObject, RejectedDirective } from '#domain';
 import type { KubeClient } from '#kube';
 import type { ChildOwner, ObjectNames } from '#manifests';
 import type { CommandOutcome, RedisLink, SentinelLink } from '#redis';
@@ -19,6 +19,8 @@ export interface ExecutionContext {
   readonly findSentinel: (pod: string) => SentinelLink | undefined;
   /** The next pass reads this Secret anew. */
   readonly forgetSecret: (name: string) => void;
+  /** A directive that a server refused or changed, for the status; given by executePlan. */
+  readonly noteRejectedConfig: (rejected: RejectedDirective) => void;
 }
 
 /**

@@ -4,7 +4,7 @@
  * status, so a settled object is never written again; a status that moves by itself would wake its own watch for ever.
  */
 import { ANNOTATION } from '#domain';
-import type { Condition, Plan, PlannedStatus, PlanResult, RedisClusterObject, RedisClusterStatus } from '#domain';
+import type { Condition, ConfigStatus, Plan, PlannedStatus, PlanResult, RedisClusterObject, RedisClusterStatus } from '#domain';
 import { appendDecisions, decisionsOf } from './flight-recorder.ts';
 
 /** One failed pass may be a lost race; this many in a row are worth a condition. */
@@ -49,6 +49,15 @@ const mergeConditions = (input: MergeStatusInput): Condition[] => {
   });
 };
 
+/** What servers refused in this pass is remembered from it on: the planner sends it no more. */
+const mergeConfig = ({ plan, result }: MergeStatusInput): ConfigStatus | undefined => {
+  const { config } = plan.status;
+  const fresh = result.rejectedConfig ?? [];
+  if (config === undefined || fresh.length === 0) return config;
+  const others = config.rejected.filter(({ key }) => !fresh.some((entry) => entry.key === key));
+  return { ...config, rejected: [...others, ...fresh].sort((a, b) => (a.key < b.key ? -1 : 1)) };
+};
+
 /** Copies without the fields that are undefined, as JSON would. */
 const compact = <T extends object>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
 
@@ -69,6 +78,7 @@ export const mergeStatus = (input: MergeStatusInput): RedisClusterStatus => {
     mode: input.resource.spec.mode,
     ready: `${states.readyPods}/${states.size}`,
     conditions: mergeConditions(input),
+    config: mergeConfig(input),
     shards: [{ name: 'shard-0', pods }],
     sentinels: sentinels.length === 0 ? undefined : sentinels,
     decisions: appendDecisions(input.last?.decisions ?? [], fresh),

@@ -1,0 +1,76 @@
+/**
+ * Values that redis-server takes at once and that then hurt: they cut replicas or the agent off, or turn protection off
+ * without saying so. Decided from name and value alone. The hub refuses them as input; the operator, for what already
+ * lies in a member cluster, leaves such a directive out and tells it as rejected, and all the others are applied.
+ * Source: redis-engine section 2, "Dangerous though accepted at run time", measured on 7.0.15.
+ */
+import { parseRedisMemory } from './parse-quantity.ts';
+
+const OF_TEST_BUILDS = new Set([
+  'use-exit-on-panic',
+  'loading-process-events-interval-bytes',
+  'rdb-key-save-delay',
+  'key-load-delay',
+  'watchdog-period',
+]);
+
+const MIN_TIMEOUT_S = 30;
+const MIN_REPL_TIMEOUT_S = 15;
+const MIN_BACKLOG_BYTES = 16_384;
+const MIN_REPLICA_BUFFER_BYTES = 1_048_576;
+const MIN_CLIENTS = 32;
+const MAX_DATABASES = 16_384;
+const MAX_HZ = 500;
+
+const wholeNumber = (value: string): number | undefined => (/^-?\d+$/.test(value) ? Number(value) : undefined);
+
+const outside = (value: string, min: number, max: number): boolean => {
+  const number = wholeNumber(value);
+  return number !== undefined && (number < min || number > max);
+};
+
+type Judge = (value: string) => string | undefined;
+
+const judgeBufferLimit: Judge = (value) => {
+  const words = value.trim().toLowerCase().split(/\s+/);
+  const start = words.findIndex((word) => word === 'replica' || word === 'slave');
+  const hard = start < 0 ? undefined : parseRedisMemory(words[start + 1] ?? '');
+  if (hard === undefined || hard === 0 || hard >= MIN_REPLICA_BUFFER_BYTES) return undefined;
+  return 'a hard limit for replicas below 1mb cuts every replica off during its first copy';
+};
+
+const judgeSave: Judge = (value) => {
+  const numbers = value.trim().split(/\s+/).map(Number);
+  const zero = value.trim() !== '' && numbers.some((number) => number < 1);
+  return zero ? 'each pair is seconds and changes, both at least 1' : undefined;
+};
+
+const between =
+  (min: number, max: number, because: string): Judge =>
+  (value) =>
+    outside(value, min, max) ? because : undefined;
+
+const JUDGES: Readonly<Record<string, Judge>> = {
+  hz: between(1, MAX_HZ, `it is a number from 1 to ${MAX_HZ}; the server would silently take another one`),
+  timeout: (value) =>
+    value !== '0' && outside(value, MIN_TIMEOUT_S, Infinity)
+      ? 'connections that are idle for less than 30 s would be closed, those of the operator too; use 0 or at least 30'
+      : undefined,
+  'repl-timeout': between(MIN_REPL_TIMEOUT_S, Infinity, 'below 15 s a busy replica counts as dead'),
+  'repl-backlog-size': (value) =>
+    (parseRedisMemory(value) ?? Infinity) < MIN_BACKLOG_BYTES
+      ? 'it is at least 16kb; the server would silently take that'
+      : undefined,
+  save: judgeSave,
+  databases: between(1, MAX_DATABASES, `it is a number from 1 to ${MAX_DATABASES}`),
+  maxclients: between(MIN_CLIENTS, Infinity, 'below 32 the replicas, Sentinels and the operator find no room'),
+  'socket-mark-id': (value) => (value === '0' ? undefined : 'it needs a privilege that the pods do not have'),
+  'client-output-buffer-limit': judgeBufferLimit,
+};
+
+/** Why this value may not be applied, as half a sentence; undefined when nothing speaks against it. */
+export const explainUnsafeConfig = (name: string, value: string): string | undefined => {
+  if (OF_TEST_BUILDS.has(name)) return 'it is for tests of the engine itself';
+  if (name.startsWith('rdma-')) return 'addresses and ports belong to the operator';
+  return Object.hasOwn(JUDGES, name) ? JUDGES[name]?.(value.trim()) : undefined;
+};

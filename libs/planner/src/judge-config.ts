@@ -1,0 +1,148 @@
+/**
+ * What became of each directive, and what each pod is told next. Decided from the spec, from what CONFIG GET said of each
+ * pod in this pass, and from what a server said before (status.config.rejected): a value that a server refused, or
+ * changed silently, is not sent again until the value or the engine changes. Invariant: one bad directive stops no
+ * other, and a settled data set is sent nothing.
+ */
+import {
+  ANNOTATION,
+  RESTART_ONLY_CONFIG,
+  canonicalConfigName,
+  explainUnsafeConfig,
+  isSameConfigValue,
+} from '#domain';
+import type { ConfigStatus, RejectedDirective } from '#domain';
+import { redisDirectives, restartHash } from '#manifests';
+import { answers } from './cluster-view.ts';
+import type { AnsweringPod, ClusterView } from './cluster-view.ts';
+
+export interface ConfigJudgement {
+  /** Directives to set now, per pod, in the order of the view's pods. */
+  readonly changes: readonly { readonly pod: AnsweringPod; readonly values: Readonly<Record<string, string>> }[];
+  /** undefined: no pod could be asked. */
+  readonly status: ConfigStatus | undefined;
+}
+
+type Directives = Readonly<Record<string, string>>;
+type Verdict = { readonly rejected: RejectedDirective } | 'pendingRestart' | 'differs' | 'applied';
+
+export const judgeConfig = (view: ClusterView): ConfigJudgement => {
+  const pods = view.dataPods.filter(answers).filter((pod) => !pod.terminating && isAsked(pod));
+  if (pods.length === 0) return { changes: [], status: view.snapshot.resource.status?.config };
+  const remembered = view.snapshot.resource.status?.config?.rejected ?? [];
+  const verdicts = new Map<string, Verdict>();
+  const wanted = redisDirectives(view.spec);
+  for (const name of Object.keys({ ...wanted, ...view.spec.config })) {
+    verdicts.set(name, judge({ view, pods, remembered, wanted }, name));
+  }
+  return {
+    changes: pods.flatMap((pod) => {
+      const values = changesOf(pod, fallBack(view, wanted, verdicts), remembered);
+      return Object.keys(values).length === 0 ? [] : [{ pod, values }];
+    }),
+    status: summarise(view, verdicts),
+  };
+};
+
+/** Loading servers refuse some commands; one that was asked for no directive says nothing of any. */
+const isAsked = ({ facts }: AnsweringPod): boolean => !facts.loading && Object.keys(facts.config).length > 0;
+
+interface Known {
+  readonly view: ClusterView;
+  readonly pods: readonly AnsweringPod[];
+  readonly remembered: readonly RejectedDirective[];
+  readonly wanted: Directives;
+}
+
+const judge = (known: Known, name: string): Verdict => {
+  const { view, pods, wanted } = known;
+  const value = view.spec.config[name] ?? wanted[name] ?? '';
+  const because = explainAtOnce(view.spec.config, name, value);
+  if (because !== undefined) return { rejected: { key: name, value, reason: because } };
+  const ignorant = pods.filter((pod) => pod.facts.config[name] === undefined);
+  if (ignorant.length === pods.length) {
+    if (!Object.hasOwn(view.spec.config, name)) return 'applied';
+    const engine = engineOf(pods[0]);
+    return { rejected: { key: name, value, reason: `${engine} does not know this directive; remove it.`, engine } };
+  }
+  const differing = pods.filter((pod) => differs(pod, name, value));
+  if (differing.length === 0) return ignorant.length > 0 ? 'pendingRestart' : 'applied';
+  return RESTART_ONLY_CONFIG.has(name)
+    ? judgeRestart(view, differing, name, value)
+    : judgeRuntime(known, differing, name, value);
+};
+
+/** What needs no server to be known. */
+const explainAtOnce = (config: Directives, name: string, value: string): string | undefined => {
+  if (!Object.hasOwn(config, name)) return undefined;
+  const unsafe = explainUnsafeConfig(name, value);
+  if (unsafe !== undefined) return `${value} is not taken: ${unsafe}.`;
+  const twin = Object.keys(config).find(
+    (other) => other < name && canonicalConfigName(other) === canonicalConfigName(name),
+  );
+  return twin === undefined ? undefined : `it is another name of ${twin}, which is set too; remove one of them.`;
+};
+
+const differs = (pod: AnsweringPod, name: string, value: string): boolean => {
+  const live = pod.facts.config[name];
+  return live !== undefined && !isSameConfigValue(name, value, live);
+};
+
+/** A pod that was started with this very value and yet runs another has refused it: the entrypoint left it out. */
+const judgeRestart = (view: ClusterView, pods: readonly AnsweringPod[], key: string, value: string): Verdict => {
+  const wantedHash = restartHash(view.spec, view.renderVersion);
+  const refusing = pods.find((pod) => pod.annotations[ANNOTATION.restartHash] === wantedHash);
+  if (refusing === undefined) return 'pendingRestart';
+  const kept = refusing.facts.config[key] ?? '';
+  const reason = `${refusing.name} was started with it and runs ${kept}; the first lines of its log say why.`;
+  return { rejected: { key, value, reason, kept, engine: engineOf(refusing) } };
+};
+
+const judgeRuntime = ({ remembered }: Known, pods: readonly AnsweringPod[], name: string, value: string): Verdict => {
+  const said = remembered.find((entry) => entry.key === name && entry.value === value);
+  if (said === undefined) return 'differs';
+  return pods.every((pod) => isKnownRefusal(said, pod)) ? { rejected: said } : 'differs';
+};
+
+/** The server would say the same again. */
+const isKnownRefusal = (said: RejectedDirective, pod: AnsweringPod): boolean =>
+  said.engine === engineOf(pod) &&
+  (said.kept === undefined || isSameConfigValue(said.key, said.kept, pod.facts.config[said.key] ?? ''));
+
+export const engineOf = (pod: AnsweringPod | undefined): string =>
+  pod === undefined ? 'This engine' : `${pod.facts.engine} ${pod.facts.version}`;
+
+/** Where the user's value was refused, the operator's own value for that directive holds, if it has one. */
+const fallBack = (view: ClusterView, wanted: Directives, verdicts: ReadonlyMap<string, Verdict>): Directives => {
+  const isRefused = (name: string): boolean => typeof verdicts.get(name) === 'object';
+  const own = redisDirectives({ ...view.spec, config: {} });
+  const kept = (name: string): boolean => {
+    const verdict = verdicts.get(name);
+    return typeof verdict === 'object' && verdict.rejected.kept !== undefined;
+  };
+  return Object.fromEntries(
+    Object.entries(wanted).flatMap(([name, value]) => {
+      if (RESTART_ONLY_CONFIG.has(name) || kept(name)) return [];
+      if (!isRefused(name)) return [[name, value]];
+      return own[name] === undefined || own[name] === value ? [] : [[name, own[name]]];
+    }),
+  );
+};
+
+const changesOf = (pod: AnsweringPod, wanted: Directives, remembered: readonly RejectedDirective[]): Directives =>
+  Object.fromEntries(
+    Object.entries(wanted).filter(([name, value]) => {
+      if (!differs(pod, name, value)) return false;
+      const said = remembered.find((entry) => entry.key === name && entry.value === value);
+      return said === undefined || !isKnownRefusal(said, pod);
+    }),
+  );
+
+const summarise = (view: ClusterView, verdicts: ReadonlyMap<string, Verdict>): ConfigStatus => {
+  const entries = [...verdicts].sort(([a], [b]) => (a < b ? -1 : 1));
+  return {
+    applied: entries.filter(([name, verdict]) => verdict === 'applied' && Object.hasOwn(view.spec.config, name)).length,
+    pendingRestart: entries.filter(([, verdict]) => verdict === 'pendingRestart').map(([name]) => name),
+    rejected: entries.flatMap(([, verdict]) => (typeof verdict === 'object' ? [verdict.rejected] : [])),
+  };
+};
