@@ -2,6 +2,7 @@ import type { KubeObject } from '#domain';
 import { childAnnotations, childLabels } from './labels.ts';
 import type { RenderContext } from './render-child.ts';
 import { renderRedisConfig } from './render-redis-config.ts';
+import { CONFIG_SCRIPT } from './scripts/config-script.ts';
 import { CREDENTIALS_SCRIPT } from './scripts/credentials-script.ts';
 import { DATA_SCRIPT } from './scripts/data-script.ts';
 import { PROBE_REDIS_SCRIPT } from './scripts/probe-redis-script.ts';
@@ -22,6 +23,7 @@ export const renderScripts = ({ owner, names }: RenderContext): KubeObject => ({
     annotations: childAnnotations(owner),
   },
   data: {
+    'config.sh': CONFIG_SCRIPT,
     'credentials.sh': CREDENTIALS_SCRIPT,
     'data.sh': DATA_SCRIPT,
     'probe-redis.sh': PROBE_REDIS_SCRIPT,

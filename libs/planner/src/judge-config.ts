@@ -4,13 +4,7 @@
  * changed silently, is not sent again until the value or the engine changes. Invariant: one bad directive stops no
  * other, and a settled data set is sent nothing.
  */
-import {
-  ANNOTATION,
-  RESTART_ONLY_CONFIG,
-  canonicalConfigName,
-  explainUnsafeConfig,
-  isSameConfigValue,
-} from '#domain';
+import { ANNOTATION, RESTART_ONLY_CONFIG, canonicalConfigName, explainUnsafeConfig, isSameConfigValue } from '#domain';
 import type { ConfigStatus, RejectedDirective } from '#domain';
 import { redisDirectives, restartHash } from '#manifests';
 import { answers } from './cluster-view.ts';

@@ -37,6 +37,7 @@ const context = (): ExecutionContext => ({
   findRedis: (pod) => (pod === 'cache-0' ? link : undefined),
   findSentinel: () => undefined,
   forgetSecret: () => undefined,
+  noteRejectedConfig: () => undefined,
 });
 const run = (...actions: Action[]) => executePlan(planOf(...actions), context());
 const answerWith = (code: number, reason: string, when: KubeFault['when']): void =>

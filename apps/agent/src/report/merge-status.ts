@@ -4,7 +4,15 @@
  * status, so a settled object is never written again; a status that moves by itself would wake its own watch for ever.
  */
 import { ANNOTATION } from '#domain';
-import type { Condition, ConfigStatus, Plan, PlannedStatus, PlanResult, RedisClusterObject, RedisClusterStatus } from '#domain';
+import type {
+  Condition,
+  ConfigStatus,
+  Plan,
+  PlannedStatus,
+  PlanResult,
+  RedisClusterObject,
+  RedisClusterStatus,
+} from '#domain';
 import { appendDecisions, decisionsOf } from './flight-recorder.ts';
 
 /** One failed pass may be a lost race; this many in a row are worth a condition. */

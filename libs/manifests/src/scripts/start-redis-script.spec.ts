@@ -34,6 +34,20 @@ echo >> "$FAKE/seconds"
 wc -l < "$FAKE/seconds"
 `;
 
+/** As the engines end at a configuration that they do not take (seen on Redis 7.0, 8.0, 8.6 and Valkey 8.1, 9.1). */
+const refuseLines = (refusing: string) => `#!/bin/sh
+line=$(grep -n -E '^(${refusing})' "$1" | head -n 1)
+if [ -n "$line" ]; then
+  printf '\\n*** FATAL CONFIG FILE ERROR ***\\nReading the configuration file, at line %s\\n' "\${line%%:*}" >&2
+  printf ">>> '%s'\\nno such policy\\n" "\${line#*:}" >&2
+  exit 1
+fi
+`;
+const OF_LINES = refuseLines('foo|maxmemory-policy bogus|atoll-end');
+const OF_NAMES = `${refuseLines('maxmemory-policy bogus')}
+grep -E '^(foo|atoll-end)' "$1" | sed "s/.*/1:M 30 Nov 2026 # >>> '&'/"
+`;
+
 const EMPTY_RDB = Buffer.concat([
   Buffer.from('REDIS0010'),
   Buffer.from([0xfa, 0x09]),
@@ -89,6 +103,8 @@ interface Scene {
   readonly secrets?: Readonly<Record<string, string>>;
   /** What /run/atoll holds of an earlier start. */
   readonly state?: Readonly<Record<string, string>>;
+  /** In place of a redis-server that only says its arguments. */
+  readonly server?: string;
 }
 
 const folders: string[] = [];
@@ -139,7 +155,7 @@ const prepare = (scene: Scene): { folder: string; move: (text: string) => string
   writeFiles(join(folder, 'bin'), {
     ...Object.fromEntries([...fakes, ...later]),
     'redis-cli': FAKE_CLI,
-    'redis-server': '#!/bin/sh\necho "server $*"\n',
+    'redis-server': scene.server ?? '#!/bin/sh\necho "server $*"\n',
     sleep: '#!/bin/sh\n',
     date: FAKE_DATE,
   });
@@ -416,6 +432,20 @@ describe('credentials in the guard', () => {
     expect(told).toContain(`-h ${sentinel(0)} -p 26379`);
     for (const password of Object.values(PASSWORDS)) expect(told).not.toContain(password);
     expect(conf).toContain(`masterauth "${PASSWORDS.replication}"`);
+  });
+
+  it.each([
+    ['Redis 7 and Valkey, which name a line', OF_LINES],
+    ['Redis 8, which lists unknown names at the end', OF_NAMES],
+  ])('leaves out of redis.conf what the server refuses: %s', (_, server) => {
+    const config = { foo: 'bar', hz: '50', 'maxmemory-policy': 'bogus' };
+    const { conf, told, role } = start({ spec: { ...spec('Standalone'), config }, server });
+    expect(role).toBe('primary');
+    expect(conf).not.toMatch(/^(foo|maxmemory-policy) |atoll-end/m);
+    expect(conf).toContain('hz 50\n');
+    expect(conf).toContain('appendfsync everysec\n');
+    expect(told).toContain("left out 'maxmemory-policy bogus', which this server refuses: no such policy");
+    expect(told).toMatch(/left out 'foo( bar)?', which this server refuses/);
   });
 
   it('writes hashes into the ACL file, both of them while a rotation is on', () => {

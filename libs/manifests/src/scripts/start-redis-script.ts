@@ -23,6 +23,7 @@ set -u
 umask 077
 . /etc/atoll/scripts/credentials.sh
 . /etc/atoll/scripts/data.sh
+. /etc/atoll/scripts/config.sh
 
 MODE=$(setting MODE)
 if [ -z "$MODE" ] || [ -z "$POD_IP" ]; then
@@ -177,7 +178,7 @@ appendonly=$(choose_appendonly) || { say "the data folder cannot be prepared"; e
 redis_acl > "$STATE/users.acl"
 {
   printf 'maxmemory %s\n' "$MAXMEMORY"
-  cat /etc/atoll/config/redis.conf
+  usable_config /etc/atoll/config/redis.conf
   printf '%s\n' "$appendonly" 'port 6379' 'protected-mode no' 'daemonize no' 'dir /data' 'dbfilename dump.rdb' \
     'appenddirname appendonlydir' 'appendfilename appendonly.aof' "aclfile $STATE/users.acl" \
     "replica-announce-ip $POD_IP" 'replica-announce-port 6379' 'masteruser replication'
