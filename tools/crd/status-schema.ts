@@ -58,7 +58,13 @@ const config = fields("What became of the user's directives.", {
     'Names that the engine refused.',
     fields(
       'One of them.',
-      { key: text('Name of the directive.'), reason: text('Why.') },
+      {
+        key: text('Name of the directive.'),
+        value: text('The value that was refused.'),
+        reason: text('Why.'),
+        kept: text('What the engine has instead, where it changed the value silently.'),
+        engine: text('Engine and version that said so.'),
+      },
       { required: ['key', 'reason'] },
     ),
   ),

@@ -8,6 +8,7 @@ import { ENGINE_LINES, engineLine } from './engine-catalogue.ts';
 import { explainOwnedConfig } from './operator-owned-config.ts';
 import { parseDurationMs } from './parse-duration.ts';
 import { parseQuantity, parseRedisMemory } from './parse-quantity.ts';
+import { explainUnsafeConfig } from './unsafe-config.ts';
 import { isContainerResourceName, isDnsSubdomain, isImageReference } from './pod-field-grammar.ts';
 import type { Mode, RedisClusterSpec, ResourceRequirements, SentinelSpec, StorageSpec } from './redis-cluster-spec.ts';
 
@@ -88,6 +89,7 @@ export const validateNewSpec = (spec: RedisClusterSpec): readonly SpecProblem[] 
   ...validateSpec(spec),
   ...validateDayLimit(spec.sentinel ?? {}),
   ...validateUnusedClass(spec.storage),
+  ...validateUnsafeConfig(spec.config ?? {}),
 ];
 
 const validateEngine = ({ engine }: RedisClusterSpec): SpecProblem[] => {
@@ -140,6 +142,12 @@ const validateSentinelTimes = (sentinel: SentinelSpec): SpecProblem[] =>
     const text = sentinel[field];
     if (text === undefined || (parseDurationMs(text) ?? 0) > 0) return [];
     return [problem(`sentinel/${field}`, 'INVALID_DURATION', `${text} is no duration; write 500ms, 5s or 1m.`)];
+  });
+
+const validateUnsafeConfig = (config: Readonly<Record<string, string>>): SpecProblem[] =>
+  Object.entries(config).flatMap(([name, value]) => {
+    const because = explainUnsafeConfig(name, value);
+    return because === undefined ? [] : [problem(`config/${name}`, 'INVALID_CONFIG', `${name} ${value}: ${because}.`)];
   });
 
 const validateDayLimit = (sentinel: SentinelSpec): SpecProblem[] =>
