@@ -21,6 +21,7 @@ export interface LeadSettings {
   /** Absent: no hub. */
   readonly link?: LinkSettings;
   readonly onPass: (outcome: PassOutcome, durationMs: number) => void;
+  readonly onQueueWait?: (waitedMs: number) => void;
 }
 
 const LOOK_AT_DEFINITION_MS = 200;

@@ -3,7 +3,7 @@
  * Lease; the fence is handed to every writer, since having held the Lease a moment ago proves nothing.
  */
 import { randomInt } from 'node:crypto';
-import { asDataSetId, formatObjectKey } from '#domain';
+import { asDataSetId, formatObjectKey, formatScopeOwner } from '#domain';
 import type { Clock, ObjectKey, Plan, PlanResult, RedisClusterObject, RedisClusterSnapshot, Scope } from '#domain';
 import { RESOURCE, readCrdState } from '#kube';
 import type { KubeClient } from '#kube';
@@ -17,7 +17,8 @@ import type { ResourceChange } from './observe/index.ts';
 import { warnSparingly } from './warn-sparingly.ts';
 import { dataSetAccess, namesOf } from './read-data-set.ts';
 import type { Log } from './platform/index.ts';
-import { EventRecorder, ReportFeed, Reporter, StatusWriter } from './report/index.ts';
+import { RedisExporter } from './redis-exporter.ts';
+import { EventRecorder, PodReadings, ReportFeed, Reporter, StatusWriter } from './report/index.ts';
 
 export interface OperatorSettings {
   readonly client: KubeClient;
@@ -29,6 +30,8 @@ export interface OperatorSettings {
   readonly mayWrite: () => boolean;
   readonly log: Log;
   readonly onPass: (outcome: PassOutcome, durationMs: number) => void;
+  /** How long a key that was due waited for its turn. */
+  readonly onQueueWait?: (waitedMs: number) => void;
 }
 
 /** Passes at once: they mostly wait for answers, so more than one a core; each holds one snapshot. */
@@ -42,6 +45,9 @@ const describeError = (error: unknown): string => (error instanceof Error ? erro
 export class Operator {
   /** Events and moving numbers, for the link. */
   readonly feed = new ReportFeed();
+  /** What the last passes saw of each pod, for Prometheus. */
+  readonly readings = new PodReadings();
+  readonly exporter: RedisExporter;
   readonly cache: MemberCache;
   readonly #settings: OperatorSettings;
   readonly #abort = new AbortController();
@@ -63,11 +69,19 @@ export class Operator {
       },
     });
     this.cache = this.#makeCache();
+    const { scope, clock } = settings;
+    this.exporter = new RedisExporter({ cache: this.cache, links: this.#links, scope, clock });
     this.#loop = this.#makeLoop();
   }
 
   get queueDepth(): number {
     return this.#loop.queueDepth;
+  }
+
+  /** RedisClusters in namespaces that this agent owns. */
+  ownedResources(): RedisClusterObject[] {
+    const self = formatScopeOwner(this.#settings.scope);
+    return this.cache.resources().filter(({ metadata }) => this.cache.scopeOwner(metadata.namespace ?? '') === self);
   }
 
   /** Each change of a RedisCluster, of its status too. Returns the end of the subscription. */
@@ -94,7 +108,14 @@ export class Operator {
       onFailure: (error, namespace) =>
         sparingly(namespace, 'event not written', { namespace, error: describeError(error) }),
     });
-    return new Reporter({ writer: new StatusWriter(client), events, feed: this.feed, clock, mayWrite });
+    return new Reporter({
+      writer: new StatusWriter(client),
+      events,
+      feed: this.feed,
+      readings: this.readings,
+      clock,
+      mayWrite,
+    });
   }
 
   #makeCache(): MemberCache {
@@ -141,6 +162,7 @@ export class Operator {
       random,
       mayAct: () => mayWrite() && !this.cache.isStale(STALE_AFTER_MS),
       onPass: this.#settings.onPass,
+      ...(this.#settings.onQueueWait === undefined ? {} : { onQueueWait: this.#settings.onQueueWait }),
       onPassFailed: (key, error, retryInMs) => {
         const redisCluster = formatObjectKey(key);
         sparingly(`pass ${redisCluster}`, 'pass failed', { redisCluster, error: describeError(error), retryInMs });

@@ -10,6 +10,7 @@ import type { Scope } from '#domain';
 import { createKubeClient, loadKubeConnection } from '#kube';
 import type { KubeClient } from '#kube';
 import { addAgentMetrics } from './agent-metrics.ts';
+import { exporterRoutes } from './exporter-routes.ts';
 import { Lead } from './lead.ts';
 import { Leadership } from './leadership.ts';
 import type { LinkSettings } from './link/index.ts';
@@ -80,8 +81,16 @@ const compose = async (parts: Parts): Promise<RunningAgent> => {
   let lead: Lead | undefined;
   const metrics = createMetrics();
   addProcessMetrics(metrics, parts.version);
-  const told = addAgentMetrics(metrics, () => lead);
-  const health = await startHealthServer({ port: config.healthPort, renderMetrics: () => metrics.render() });
+  const told = addAgentMetrics(
+    metrics,
+    () => lead,
+    () => leadership.mayWrite(),
+  );
+  const health = await startHealthServer({
+    port: config.healthPort,
+    renderMetrics: () => metrics.render(),
+    routes: exporterRoutes(() => lead?.operator.exporter),
+  });
   const mayWrite = (): boolean => leadership.mayWrite();
   const { signal } = abort;
   const definitions = { client, log, signal, manage: config.manageCrds, mayWrite };
@@ -95,8 +104,8 @@ const compose = async (parts: Parts): Promise<RunningAgent> => {
     name: AGENT_LEASE,
     identity: parts.identity,
     start: async () => {
-      const settings = { client, clock, log, scope, podName, definition, mayWrite, onPass: told.countPass };
-      lead = await Lead.start({ ...settings, ...(link === undefined ? {} : { link }) }, signal);
+      const settings = { client, clock, log, scope, podName, definition, mayWrite };
+      lead = await Lead.start({ ...settings, ...told, ...(link === undefined ? {} : { link }) }, signal);
     },
     stop: async () => {
       const ending = lead;

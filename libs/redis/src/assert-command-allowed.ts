@@ -10,6 +10,8 @@ const ALLOWED: Readonly<Record<string, readonly string[] | 'any'>> = {
   ROLE: 'any',
   CONFIG: ['GET', 'SET'],
   CLIENT: ['PAUSE', 'UNPAUSE', 'LIST', 'KILL'],
+  LATENCY: ['LATEST'],
+  SLOWLOG: ['LEN'],
   REPLICAOF: 'any',
   ACL: ['LIST', 'SETUSER', 'SAVE', 'WHOAMI'],
   SENTINEL: ['MYID', 'MASTER', 'MASTERS', 'REPLICAS', 'SENTINELS', 'CKQUORUM', 'MONITOR', 'SET', 'REMOVE', 'RESET'],

@@ -11,6 +11,8 @@ import { INFO_SECTIONS, buildRedisFacts } from './build-redis-facts.ts';
 import type { ReachableRedis } from './build-redis-facts.ts';
 import { done, refused, unchanged } from './command-outcome.ts';
 import type { CommandOutcome } from './command-outcome.ts';
+import { buildRedisMetrics } from './exporter/build-redis-metrics.ts';
+import type { MetricFamily } from './exporter/metric-family.ts';
 import type { LinkOptions } from './link-options.ts';
 import { parsePairs } from './parse-pairs.ts';
 import { RedisCallError } from './redis-call-error.ts';
@@ -98,6 +100,20 @@ export class RedisLink {
 
   resumeWrites(): Promise<CommandOutcome> {
     return this.#change(['CLIENT', 'UNPAUSE']);
+  }
+
+  /** Everything the engine tells of itself, as metrics. Throws RedisCallError when there is no answer. */
+  async readMetrics(nowMs: number): Promise<readonly MetricFamily[]> {
+    const [info, latency, slowlog, config] = await this.#connection.run([
+      ['INFO', 'everything'],
+      ['LATENCY', 'LATEST'],
+      ['SLOWLOG', 'LEN'],
+      ['CONFIG', 'GET', 'maxmemory', 'maxclients'],
+    ]);
+    const text = valueOf(info);
+    if (typeof text !== 'string') throw new RedisCallError('OTHER', 'INFO gave no text');
+    const answers = { info: text, latency: valueOf(latency), slowlogLength: valueOf(slowlog) };
+    return buildRedisMetrics({ ...answers, config: parsePairs(valueOf(config)) }, nowMs);
   }
 
   close(): void {

@@ -7,6 +7,8 @@ import type { RedisCommand } from './assert-command-allowed.ts';
 import { buildSentinelFacts } from './build-sentinel-facts.ts';
 import { done, refused, unchanged } from './command-outcome.ts';
 import type { CommandOutcome } from './command-outcome.ts';
+import { buildSentinelMetrics } from './exporter/build-sentinel-metrics.ts';
+import type { MetricFamily } from './exporter/metric-family.ts';
 import type { LinkOptions, RedisCredentials } from './link-options.ts';
 import { parseSentinelMaster } from './parse-sentinel.ts';
 import { RedisCallError } from './redis-call-error.ts';
@@ -103,6 +105,22 @@ export class SentinelLink {
   async remove(masterName: string): Promise<CommandOutcome> {
     const [reply] = await this.#connection.run([['SENTINEL', 'REMOVE', masterName]]);
     return reply?.ok === true ? done : unchanged;
+  }
+
+  /** Everything this Sentinel tells of itself and of one master name, as metrics. Throws RedisCallError without an answer. */
+  async readMetrics(masterName: string, nowMs: number): Promise<readonly MetricFamily[]> {
+    const replies = await this.#connection.run([
+      ['INFO', 'everything'],
+      ['SENTINEL', 'MASTER', masterName],
+      ['SENTINEL', 'SENTINELS', masterName],
+      ['SENTINEL', 'REPLICAS', masterName],
+      ['SENTINEL', 'CKQUORUM', masterName],
+    ]);
+    const [info, master, sentinels, replicas, checkQuorum] = replies.map((reply) =>
+      reply.ok ? reply.value : undefined,
+    );
+    if (typeof info !== 'string') throw new RedisCallError('OTHER', 'INFO gave no text');
+    return buildSentinelMetrics({ masterName, info, master, sentinels, replicas, checkQuorum }, nowMs);
   }
 
   close(): void {

@@ -18,6 +18,7 @@ export interface ControlLoopSettings {
   /** False while this agent must not act: the key waits. */
   readonly mayAct: () => boolean;
   readonly onPass: (outcome: PassOutcome, durationMs: number) => void;
+  readonly onQueueWait?: (waitedMs: number) => void;
   readonly onPassFailed: (key: ObjectKey, error: unknown, retryInMs: number) => void;
 }
 
@@ -50,6 +51,7 @@ export class ControlLoop {
       concurrency: settings.concurrency,
       work: (key) => this.#work(key),
       onCrash: (key, error) => this.#retry(key, error),
+      ...(settings.onQueueWait === undefined ? {} : { onStart: settings.onQueueWait }),
     });
   }
 

@@ -9,6 +9,8 @@ export interface WorkQueueSettings {
   /** Works one key. It handles its own failures; what it throws all the same goes to `onCrash`. */
   readonly work: (key: string) => Promise<void>;
   readonly onCrash: (key: string, error: unknown) => void;
+  /** How long the key that is begun now was due. */
+  readonly onStart?: (waitedMs: number) => void;
 }
 
 interface Timer {
@@ -18,8 +20,8 @@ interface Timer {
 
 export class KeyedWorkQueue {
   readonly #settings: WorkQueueSettings;
-  /** A Set keeps the order of arrival and merges equal keys. */
-  readonly #waiting = new Set<string>();
+  /** Key → since when it is due. A Map keeps the order of arrival and merges equal keys. */
+  readonly #waiting = new Map<string, number>();
   readonly #working = new Set<string>();
   readonly #again = new Set<string>();
   readonly #timers = new Map<string, Timer>();
@@ -37,7 +39,7 @@ export class KeyedWorkQueue {
   add(key: string): void {
     if (this.#stopped) return;
     if (this.#working.has(key)) this.#again.add(key);
-    else this.#waiting.add(key);
+    else this.#await(key);
     this.#startNext();
   }
 
@@ -66,10 +68,15 @@ export class KeyedWorkQueue {
     await new Promise<void>((resolve) => this.#idleListeners.push(resolve));
   }
 
+  #await(key: string): void {
+    if (!this.#waiting.has(key)) this.#waiting.set(key, performance.now());
+  }
+
   #startNext(): void {
-    for (const key of this.#waiting) {
+    for (const [key, dueAtMs] of this.#waiting) {
       if (this.#working.size >= this.#settings.concurrency) return;
       this.#waiting.delete(key);
+      this.#settings.onStart?.(performance.now() - dueAtMs);
       this.#working.add(key);
       void this.#work(key);
     }
@@ -82,7 +89,7 @@ export class KeyedWorkQueue {
       this.#settings.onCrash(key, error);
     }
     this.#working.delete(key);
-    if (this.#again.delete(key)) this.#waiting.add(key);
+    if (this.#again.delete(key)) this.#await(key);
     if (this.#working.size === 0 && this.#stopped) {
       for (const listener of this.#idleListeners) listener();
       this.#idleListeners = [];

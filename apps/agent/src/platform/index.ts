@@ -1,8 +1,8 @@
 /** What the agent stands on: configuration, log, metrics, health, own definition. Wiring, no rules of Redis. */
 export { type AgentConfig, ConfigError, parseAgentConfig } from './agent-config.ts';
-export { type HealthServer, startHealthServer } from './health-server.ts';
+export { type HealthServer, type HttpQuestion, type HttpReply, startHealthServer } from './health-server.ts';
 export { createLog, type Log } from './logger.ts';
-export { createMetrics, type Metrics } from './metrics.ts';
+export { createMetrics, type LabelledValue, type Metrics, renderFamilies } from './metrics.ts';
 export {
   keepOwnDefinition,
   type OwnDefinition,

@@ -41,6 +41,26 @@ describe('the metrics', () => {
     ]);
   });
 
+  it('keep a family bounded, and count what is left out', () => {
+    const metrics = createMetrics();
+    const passes = metrics.counter('passes_total', 'Passes.');
+    for (let index = 0; index < 510; index += 1) passes.increase({ index: String(index) });
+    passes.increase({ index: '0' });
+    const lines = metrics.render().split('\n');
+    expect(lines.filter((line) => line.startsWith('passes_total{'))).toHaveLength(500);
+    expect(lines).toContain('passes_total{index="0"} 2');
+    expect(lines).toContain('atoll_agent_series_overflow_total 10');
+  });
+
+  it('forget at once what is not read any more', () => {
+    const metrics = createMetrics();
+    let pods = ['a', 'b'];
+    metrics.gaugesOf('pod_up', 'Up.', () => pods.map((pod) => [{ pod }, 1] as const));
+    expect(metrics.render()).toContain('pod_up{pod="b"} 1');
+    pods = ['a'];
+    expect(metrics.render()).not.toContain('pod="b"');
+  });
+
   it('refuse one name for two things', () => {
     const metrics = createMetrics();
     metrics.gauge('a', 'A.');

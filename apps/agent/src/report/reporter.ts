@@ -11,6 +11,7 @@ import type {
 import { chooseEvents } from './choose-events.ts';
 import type { EventRecorder } from './event-recorder.ts';
 import { mergeStatus } from './merge-status.ts';
+import type { PodReadings } from './pod-readings.ts';
 import { numbersIn } from './report-feed.ts';
 import type { ReportFeed } from './report-feed.ts';
 import type { StatusWriter } from './write-status.ts';
@@ -22,6 +23,8 @@ export interface ReporterSettings {
   readonly writer: StatusWriter;
   readonly events: EventRecorder;
   readonly feed: ReportFeed;
+  /** For Prometheus; absent where nobody asks. */
+  readonly readings?: PodReadings;
   readonly clock: Clock;
   /** The fence: false when the Lease is too old to write. */
   readonly mayWrite: () => boolean;
@@ -46,11 +49,12 @@ export class Reporter {
     const { writer, clock, mayWrite } = this.#settings;
     const { plan, result, failuresBefore } = pass;
     const { resource, ownsNamespace } = pass.snapshot;
+    const { namespace = '', name } = resource.metadata;
+    this.#settings.readings?.keep({ namespace, name }, pass.snapshot);
     if (!ownsNamespace) return this.#reportUnattended(pass);
     const last = writer.lastOf(resource);
     const now = new Date(clock.nowMs()).toISOString();
     const status = mergeStatus({ resource, last, plan, result, failuresBefore, now });
-    const { namespace = '', name } = resource.metadata;
     this.#settings.feed.keepNumbers({ namespace, name }, numbersIn(pass.snapshot));
     if (!mayWrite()) return;
     if (!result.done.some((action) => action.kind === 'RemoveFinalizer')) await writer.write(resource, status);
@@ -61,6 +65,7 @@ export class Reporter {
   forget(key: ObjectKey, uid: string | undefined): void {
     if (uid !== undefined) this.#settings.writer.forget(uid);
     this.#settings.feed.keepNumbers(key, undefined);
+    this.#settings.readings?.forget(key);
   }
 
   /** The status belongs to the owner of the namespace. If that one never writes any, a person is told why. */
