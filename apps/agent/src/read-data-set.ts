@@ -26,7 +26,7 @@ const operatorLogin: DataSetAccess['redisLogin'] = (values) => {
 export const dataSetAccess: DataSetAccess = {
   hashOf: (resource) => formatDataSetHash(dataSetIdOf(resource)),
   masterNameOf: (resource) => namesOf(resource).masterName,
-  configNamesOf: (resource) => Object.keys(redisDirectives(resolveSpec(resource.spec))),
+  configNamesOf: (resource) => [...Object.keys(redisDirectives(resolveSpec(resource.spec))), 'replica-priority'],
   credentialsSecretOf: (resource) => namesOf(resource).credentialsSecret,
   connectionSecretOf: (resource) => namesOf(resource).connectionSecret,
   credentialsComplete: (values) => hasAllCredentials(Object.keys(values)),

@@ -63,3 +63,6 @@ export const WAITING_PRIMARY_PORT = 1;
  * 63), and `<name>-<10 characters of hash>` is one.
  */
 export const MAX_REDIS_CLUSTER_NAME_LENGTH = 40;
+
+/** replica-priority of every data pod in calm: a planned hand-over lowers that of its target for seconds. */
+export const REPLICA_PRIORITY = '100';

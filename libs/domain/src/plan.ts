@@ -118,7 +118,10 @@ export type Action = ActionBase &
         readonly toRunId: string;
         readonly toHost: string;
         readonly masterName?: string;
+        /** Sentinels that agree on the old primary and see a quorum; the first is told to fail over. */
         readonly sentinelPods: readonly string[];
+        /** The other linked replicas: caught up before the hand-over too, and moved along with it. */
+        readonly replicas: readonly { readonly pod: string; readonly runId: string }[];
       }
     /** SENTINEL FAILOVER on proof of death; what proves it is asked again right before. */
     | {

@@ -71,6 +71,8 @@ export type RedisNodeFacts =
       readonly config: Readonly<Record<string, string>>;
       /** As a primary sees its replicas; empty on a replica. */
       readonly replicas?: readonly ReplicaSeen[];
+      /** Present while the server hands itself over by FAILOVER TO: waiting-for-sync, failover-in-progress. */
+      readonly failoverState?: string;
       /** Age of the last word from the primary, on a replica. */
       readonly lastIoSeconds?: number;
       readonly usedMemoryBytes?: number;

@@ -1,2 +1,3 @@
 export * from './plan-redis-cluster.ts';
+export * from './plan-switchover.ts';
 export * from './planner-input.ts';

@@ -17,6 +17,7 @@ import { monitorPrimary } from './rules/monitor-primary.ts';
 import { provideCredentials } from './rules/provide-credentials.ts';
 import { recordPrimary } from './rules/record-primary.ts';
 import { recoverPrimary } from './rules/recover-primary.ts';
+import { restorePriority } from './rules/restore-priority.ts';
 
 export const RULES: readonly Rule[] = [
   gateNamespaceOwner,
@@ -35,5 +36,6 @@ export const RULES: readonly Rule[] = [
   monitorPrimary,
   forgetLostReplicas,
   labelRoles,
+  restorePriority,
   correctConfig,
 ];

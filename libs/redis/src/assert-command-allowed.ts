@@ -14,7 +14,22 @@ const ALLOWED: Readonly<Record<string, readonly string[] | 'any'>> = {
   SLOWLOG: ['LEN'],
   REPLICAOF: 'any',
   ACL: ['LIST', 'SETUSER', 'SAVE', 'WHOAMI'],
-  SENTINEL: ['MYID', 'MASTER', 'MASTERS', 'REPLICAS', 'SENTINELS', 'CKQUORUM', 'MONITOR', 'SET', 'REMOVE', 'RESET'],
+  FAILOVER: ['TO', 'ABORT'],
+  SENTINEL: [
+    'MYID',
+    'MASTER',
+    'MASTERS',
+    'REPLICAS',
+    'SENTINELS',
+    'CKQUORUM',
+    'MONITOR',
+    'SET',
+    'REMOVE',
+    'RESET',
+    'GET-MASTER-ADDR-BY-NAME',
+    'FAILOVER',
+    'DEBUG',
+  ],
 };
 
 /** Said in the error, so that a refusal explains itself. */
@@ -25,7 +40,6 @@ const FORBIDDEN_BECAUSE: Readonly<Record<string, string>> = {
   SHUTDOWN: 'stops the server; pods are stopped through Kubernetes',
   DEBUG: 'can crash the server',
   CLUSTER: 'belongs to Cluster mode',
-  FAILOVER: 'is treated as a death by Sentinel',
 };
 
 const PLAIN_NAME = /^[a-z0-9.-]+$/;
@@ -52,7 +66,23 @@ export const assertCommandAllowed = (command: RedisCommand): void => {
   if (!allowed.includes(subcommand)) {
     throw new ForbiddenCommandError(`${name} ${subcommand} is never sent: it is not in the list.`);
   }
-  if (subcommand === 'RESET') assertPlainName(command[2] ?? '');
+  if (name === 'FAILOVER') assertBoundedFailover(command);
+  if (name === 'SENTINEL') assertHarmlessToSentinel(subcommand, command[2] ?? '');
+};
+
+const assertHarmlessToSentinel = (subcommand: string, argument: string): void => {
+  if (subcommand === 'RESET') assertPlainName(argument);
+  if (subcommand === 'DEBUG' && argument.toUpperCase() !== 'INFO-PERIOD') {
+    throw new ForbiddenCommandError('SENTINEL DEBUG is only sent for INFO-PERIOD.');
+  }
+};
+
+/** FAILOVER hands over only what the target has: with FORCE it would not wait, and without TIMEOUT it would wait for ever. */
+const assertBoundedFailover = (command: RedisCommand): void => {
+  const words = command.map((word) => word.toUpperCase());
+  const bounded = words.length === 6 && words[4] === 'TIMEOUT' && /^[1-9]\d*$/.test(words[5] ?? '');
+  if ((words[1] === 'ABORT' && words.length === 2) || bounded) return;
+  throw new ForbiddenCommandError('FAILOVER is only sent as TO host port TIMEOUT ms, or as ABORT.');
 };
 
 /** RESET takes a pattern: `*` would make a Sentinel forget everything it watches. */

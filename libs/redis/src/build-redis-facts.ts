@@ -23,6 +23,7 @@ export const buildRedisFacts = (infoText: string, config: Pairs): ReachableRedis
     ...readLineage(info),
     ...(role === 'slave' ? readReplicaFields(info) : {}),
     syncInProgress: info['master_sync_in_progress'] === '1',
+    ...readFailover(info),
     connectedReplicas: readInfoNumber(info, 'connected_slaves', 0),
     loading: info['loading'] === '1' || info['async_loading'] === '1',
     keys: countKeys(info),
@@ -48,12 +49,20 @@ const readLineage = (
   ),
 });
 
+/** Only while the server hands itself over (FAILOVER TO). */
+const readFailover = (info: InfoFields): Pick<ReachableRedis, 'failoverState'> => {
+  const state = info['master_failover_state'] ?? 'no-failover';
+  return state === 'no-failover' ? {} : { failoverState: state };
+};
+
 const readReplicaFields = (info: InfoFields): Partial<ReachableRedis> => {
   const downForS = readInfoNumber(info, 'master_link_down_since_seconds', -1);
+  const lastIoSeconds = readInfoNumber(info, 'master_last_io_seconds_ago', -1);
   return {
     ...(info['master_host'] === undefined ? {} : { masterHost: info['master_host'] }),
     masterPort: readInfoNumber(info, 'master_port', 0),
     linkUp: info['master_link_status'] === 'up',
     ...(downForS < 0 ? {} : { linkDownSinceMs: downForS * 1_000 }),
+    ...(lastIoSeconds < 0 ? {} : { lastIoSeconds }),
   };
 };

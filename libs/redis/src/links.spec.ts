@@ -188,13 +188,27 @@ describe('a link to a Sentinel', () => {
 
 describe('the gate of commands', () => {
   it.each([
+    ['FAILOVER', 'TO', '10.0.0.1', '6379', 'TIMEOUT', '5000'],
+    ['failover', 'abort'],
+    ['SENTINEL', 'FAILOVER', 'm'],
+    ['SENTINEL', 'DEBUG', 'info-period', '1000'],
+  ] as const)('sends %s %s', (...command) => {
+    expect(() => assertCommandAllowed(command as RedisCommand)).not.toThrow();
+  });
+
+  it.each([
     ['FLUSHALL'],
     ['flushdb'],
     ['CLUSTER', 'RESET', 'HARD'],
     ['DEBUG', 'SEGFAULT'],
     ['SHUTDOWN'],
     ['CONFIG', 'REWRITE'],
-    ['SENTINEL', 'FAILOVER', 'm'],
+    ['FAILOVER'],
+    ['FAILOVER', 'TO', '10.0.0.1', '6379'],
+    ['FAILOVER', 'TO', '10.0.0.1', '6379', 'FORCE', 'TIMEOUT', '5000'],
+    ['FAILOVER', 'TO', '10.0.0.1', '6379', 'TIMEOUT', '0'],
+    ['FAILOVER', 'ABORT', 'NOW'],
+    ['SENTINEL', 'DEBUG', 'PING-PERIOD', '1'],
     ['SENTINEL', 'RESET', '*'],
     ['SENTINEL', 'RESET'],
     ['SENTINEL', 'RESET', 'a[bc]'],

@@ -47,6 +47,28 @@ export const parseSentinelPeers = (reply: unknown): readonly SentinelPeer[] =>
     roleReported: fields['role-reported'] ?? '',
   }));
 
+/** One replica as a Sentinel would choose by it. */
+export interface ReplicaView {
+  readonly host: string;
+  readonly port: number;
+  /** replica-priority as last seen: the lowest is chosen first, 0 never. */
+  readonly priority: number;
+  readonly flags: readonly string[];
+  /** Age of the INFO that the priority is from. */
+  readonly infoAgeMs: number;
+}
+
+/** SENTINEL REPLICAS name, for the choice of a successor. */
+export const parseReplicaViews = (reply: unknown): readonly ReplicaView[] =>
+  parsePairsList(reply).map((fields) => ({
+    host: fields['ip'] ?? '',
+    port: wholeNumber(fields['port']),
+    // Valkey's newer lines call it replica-priority.
+    priority: wholeNumber(fields['slave-priority'] ?? fields['replica-priority']),
+    flags: splitFlags(fields['flags']),
+    infoAgeMs: wholeNumber(fields['info-refresh']),
+  }));
+
 /** SENTINEL CKQUORUM name: `OK 3 usable Sentinels…`, or an error reply, which is no quorum. */
 export const parseCheckQuorum = (reply: unknown): boolean => typeof reply === 'string' && reply.startsWith('OK');
 

@@ -32,6 +32,13 @@ export interface ReplicationTarget {
   readonly primaryPort: number;
 }
 
+export interface FailoverTarget {
+  readonly expectRunId: string;
+  readonly host: string;
+  readonly port: number;
+  readonly timeoutMs: number;
+}
+
 export class RedisLink {
   readonly host: string;
   readonly port: number;
@@ -114,6 +121,23 @@ export class RedisLink {
     if (typeof text !== 'string') throw new RedisCallError('OTHER', 'INFO gave no text');
     const answers = { info: text, latency: valueOf(latency), slowlogLength: valueOf(slowlog) };
     return buildRedisMetrics({ ...answers, config: parsePairs(valueOf(config)) }, nowMs);
+  }
+
+  /**
+   * FAILOVER TO host port TIMEOUT ms: the server pauses its writers, waits until the target has everything, and hands
+   * over. DONE means begun; `failoverState` of the facts says when it is over. Never under Sentinel.
+   */
+  async beginFailover(target: FailoverTarget): Promise<CommandOutcome> {
+    const facts = await this.#readFacts([]);
+    if (facts.runId !== target.expectRunId) return restarted;
+    if (facts.role !== 'master') return refused('NOT_PRIMARY', 'The node is no primary any more.');
+    const { host, port, timeoutMs } = target;
+    return this.#change(['FAILOVER', 'TO', host, String(port), 'TIMEOUT', String(timeoutMs)]);
+  }
+
+  /** FAILOVER ABORT; refused when none is on. */
+  abortFailover(): Promise<CommandOutcome> {
+    return this.#change(['FAILOVER', 'ABORT']);
   }
 
   close(): void {

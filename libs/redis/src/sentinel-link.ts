@@ -10,7 +10,8 @@ import type { CommandOutcome } from './command-outcome.ts';
 import { buildSentinelMetrics } from './exporter/build-sentinel-metrics.ts';
 import type { MetricFamily } from './exporter/metric-family.ts';
 import type { LinkOptions, RedisCredentials } from './link-options.ts';
-import { parseSentinelMaster } from './parse-sentinel.ts';
+import { parseReplicaViews, parseSentinelMaster } from './parse-sentinel.ts';
+import type { ReplicaView } from './parse-sentinel.ts';
 import { RedisCallError } from './redis-call-error.ts';
 import { StandingConnection } from './standing-connection.ts';
 import type { Reply } from './standing-connection.ts';
@@ -99,6 +100,49 @@ export class SentinelLink {
       return refused('NOT_SETTLED', `This Sentinel is not settled (${master.flags.join(', ')}).`);
     }
     return firstRefusal(await this.#connection.run([['SENTINEL', 'RESET', masterName]]));
+  }
+
+  /** What this Sentinel knows of the replicas it could promote, and how old that knowledge is. Throws when it is silent. */
+  async replicaViews(masterName: string): Promise<readonly ReplicaView[]> {
+    const [reply] = await this.#connection.run([['SENTINEL', 'REPLICAS', masterName]]);
+    return reply?.ok === true ? parseReplicaViews(reply.value) : [];
+  }
+
+  /**
+   * Where this Sentinel sends clients; undefined when it does not know the name. During a failover that it leads this is
+   * the promoted replica as soon as that one said that it is primary. Throws when it is silent.
+   */
+  async primaryAddress(masterName: string): Promise<{ host: string; port: number } | undefined> {
+    const [reply] = await this.#connection.run([['SENTINEL', 'GET-MASTER-ADDR-BY-NAME', masterName]]);
+    if (reply?.ok !== true || !Array.isArray(reply.value)) return undefined;
+    const [host, port] = reply.value as readonly unknown[];
+    return { host: String(host), port: Number(port) };
+  }
+
+  /** How often this Sentinel asks for INFO in calm; its own default is 10 s. Kept in its memory only. */
+  async setInfoPeriod(periodMs: number): Promise<CommandOutcome> {
+    return firstRefusal(await this.#connection.run([['SENTINEL', 'DEBUG', 'INFO-PERIOD', String(periodMs)]]));
+  }
+
+  /**
+   * SENTINEL FAILOVER: this Sentinel promotes a replica of its own choice, whether or not the primary lives. Refused when
+   * it monitors another address than was planned for, or a failover is on. Of a live primary it is no hand-over: whoever
+   * calls it has paused the writers before.
+   */
+  async failOver(
+    masterName: string,
+    expect: { readonly host: string; readonly port: number },
+  ): Promise<CommandOutcome> {
+    const [current] = await this.#connection.run([['SENTINEL', 'MASTER', masterName]]);
+    if (current?.ok !== true) return refused('NOT_MONITORED', 'This Sentinel does not monitor the name.');
+    const master = parseSentinelMaster(current.value);
+    if (master.host !== expect.host || master.port !== expect.port) {
+      return refused('ANOTHER_PRIMARY', 'This Sentinel monitors another primary than was planned for.');
+    }
+    if (master.flags.includes('failover_in_progress')) {
+      return refused('FAILOVER_IN_PROGRESS', 'This Sentinel runs a failover.');
+    }
+    return firstRefusal(await this.#connection.run([['SENTINEL', 'FAILOVER', masterName]]));
   }
 
   /** SENTINEL REMOVE; unchanged when the name is not monitored. */

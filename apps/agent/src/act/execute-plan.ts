@@ -18,6 +18,7 @@ import { executeReplicateFrom } from './execute-replicate-from.ts';
 import { executeResetSentinel } from './execute-reset-sentinel.ts';
 import { executeSetConfig } from './execute-set-config.ts';
 import { executeSetSentinelSettings } from './execute-set-sentinel-settings.ts';
+import { executeSwitchOver } from './execute-switch-over.ts';
 import { executeWriteRecord } from './execute-write-record.ts';
 import type { ExecutionContext, Executor } from './execution-context.ts';
 
@@ -38,6 +39,7 @@ const EXECUTORS: { readonly [K in ActionKind]?: Executor<K> } = {
   LabelRole: executeLabelRole,
   EvictPod: executeEvictPod,
   DeletePod: executeDeletePod,
+  SwitchOver: executeSwitchOver,
 };
 
 const executeOne = (action: Action, context: ExecutionContext): Promise<void> =>

@@ -3,3 +3,4 @@ export * from './fake-sentinel.ts';
 export * from './redis-contract.ts';
 export * from './resp-server.ts';
 export * from './sentinel-contract.ts';
+export * from './start-sentinel-set.ts';

@@ -6,6 +6,7 @@ import { FINALIZER, LABEL, WAITING_PRIMARY_HOST } from '#domain';
 import type { Action, KubeObject } from '#domain';
 import { decodeRecord, describeOwner, renderRecord } from '#manifests';
 import { demoteTo, promote } from './run-redis.ts';
+import { adopt } from './run-sentinels.ts';
 import { deletePod } from './run-pods.ts';
 import { childKey, isReachable, makeId, podsOf, redisOf, sentinelOf, tell, violate } from './world-state.ts';
 import type { SimPod, SimRedis, World } from './world-state.ts';
@@ -146,6 +147,24 @@ const removePod = (world: World, name: string, uid: string): void => {
   if (pod?.uid === uid) deletePod(world, pod);
 };
 
+/** All or nothing, as the real one is from outside: whoever is linked has every write before the roles change. */
+const switchOver = (world: World, action: Of<'SwitchOver'>): void => {
+  const old = requireRedis(world, action.from, action.fromRunId);
+  const next = requireRedis(world, action.to, action.toRunId);
+  const fromIp = requirePod(world, action.from).ip;
+  if (old.role !== 'master' || !next.linkUp || next.masterHost !== fromIp) throw new Error('not linked');
+  next.writes = new Set(old.writes);
+  next.offsetBytes = old.offsetBytes;
+  promote(world, next, makeId(world, 'history'));
+  world.chosen = action.to;
+  demoteTo(world, old, action.toHost);
+  for (const { pod, runId } of action.replicas) demoteTo(world, requireRedis(world, pod, runId), action.toHost);
+  for (const name of action.sentinelPods) {
+    const monitor = sentinelOf(requirePod(world, name))?.monitor;
+    if (monitor !== undefined) adopt(monitor, action.toHost, monitor.configEpoch + 1);
+  }
+};
+
 const EXECUTORS: { readonly [K in Action['kind']]?: (world: World, action: Of<K>) => void } = {
   AddFinalizer: (world) => setFinalizers(world, [FINALIZER]),
   RemoveFinalizer: (world) => setFinalizers(world, []),
@@ -172,6 +191,7 @@ const EXECUTORS: { readonly [K in Action['kind']]?: (world: World, action: Of<K>
     redis.config = { ...redis.config, ...values };
   },
   LabelRole: labelRole,
+  SwitchOver: switchOver,
   EvictPod: (world, { pod, podUid }) => removePod(world, pod, podUid),
   DeletePod: (world, { pod, podUid }) => removePod(world, pod, podUid),
 };

@@ -117,7 +117,8 @@ const switchTo = (world: World, chosen: SimPod, voters: readonly SimPod[]): void
   }
 };
 
-const adopt = (monitor: SimMonitor, host: string, configEpoch: number): void => {
+/** Another primary under a higher epoch. */
+export const adopt = (monitor: SimMonitor, host: string, configEpoch: number): void => {
   monitor.knownHosts.add(monitor.host);
   monitor.knownHosts.delete(host);
   monitor.host = host;
