@@ -56,11 +56,7 @@ export class ForbiddenCommandError extends Error {
 /** Throws ForbiddenCommandError, which names the command but none of its arguments, unless the command is allowed. */
 export const assertCommandAllowed = (command: RedisCommand): void => {
   const name = command[0].toUpperCase();
-  const allowed = Object.hasOwn(ALLOWED, name) ? ALLOWED[name] : undefined;
-  if (allowed === undefined) {
-    const because = Object.hasOwn(FORBIDDEN_BECAUSE, name) ? `it ${FORBIDDEN_BECAUSE[name]}` : 'it is not in the list';
-    throw new ForbiddenCommandError(`${name} is never sent: ${because}.`);
-  }
+  const allowed = listAllowed(name);
   if (allowed === 'any') return;
   const subcommand = command[1]?.toUpperCase() ?? '';
   if (!allowed.includes(subcommand)) {
@@ -68,6 +64,13 @@ export const assertCommandAllowed = (command: RedisCommand): void => {
   }
   if (name === 'FAILOVER') assertBoundedFailover(command);
   if (name === 'SENTINEL') assertHarmlessToSentinel(subcommand, command[2] ?? '');
+};
+
+const listAllowed = (name: string): readonly string[] | 'any' => {
+  const allowed = Object.hasOwn(ALLOWED, name) ? ALLOWED[name] : undefined;
+  if (allowed !== undefined) return allowed;
+  const because = Object.hasOwn(FORBIDDEN_BECAUSE, name) ? `it ${FORBIDDEN_BECAUSE[name]}` : 'it is not in the list';
+  throw new ForbiddenCommandError(`${name} is never sent: ${because}.`);
 };
 
 const assertHarmlessToSentinel = (subcommand: string, argument: string): void => {
