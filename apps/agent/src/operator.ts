@@ -10,7 +10,7 @@ import type { KubeClient } from '#kube';
 import { describeOwner, nameObjects } from '#manifests';
 import { DEFAULT_PLANNER_POLICY, planRedisCluster } from '#planner';
 import { FencedError, claimNamespace, executePlan } from './act/index.ts';
-import { ControlLoop } from './loop/index.ts';
+import { ControlLoop, DisruptionBook } from './loop/index.ts';
 import type { PassOutcome } from './loop/index.ts';
 import { LinkPool, MemberCache, Observer, STALE_AFTER_MS, SecretReader } from './observe/index.ts';
 import type { ResourceChange } from './observe/index.ts';
@@ -55,6 +55,7 @@ export class Operator {
   readonly #secrets: SecretReader;
   readonly #links: LinkPool;
   readonly #reporter: Reporter;
+  readonly #disruptions = new DisruptionBook();
   readonly #loop: ControlLoop;
 
   /** Starts watching and acting at once. */
@@ -153,7 +154,7 @@ export class Operator {
       parts: {
         observe: (key) => observer.observe(key),
         claimNamespace: async (namespace) => (mayWrite() ? claimNamespace(client, namespace, scope) : 'OWNED'),
-        plan: (snapshot) => planRedisCluster({ snapshot, nowMs: clock.nowMs(), policy: DEFAULT_PLANNER_POLICY }),
+        plan: (snapshot) => this.#plan(snapshot),
         execute: (plan, snapshot) => this.#execute(plan, snapshot),
         report: (pass) => this.#reporter.report(pass),
       },
@@ -178,9 +179,24 @@ export class Operator {
   /** Nothing of an object that is gone is kept in memory. Its connections are closed by the pass that finds it gone. */
   #forget(key: ObjectKey, last: RedisClusterObject | undefined): void {
     this.#reporter.forget(key, last?.metadata.uid);
+    for (const next of this.#disruptions.forget(formatObjectKey(key))) this.#loop.wake(next);
     if (last === undefined) return;
     const { credentialsSecret, connectionSecret } = namesOf(last);
     for (const name of [credentialsSecret, connectionSecret]) this.#secrets.forget({ ...key, name });
+  }
+
+  /** Synchronous from the count to the note: no other pass can take the same turn in between. */
+  #plan(snapshot: RedisClusterSnapshot): Plan {
+    const key = formatObjectKey(keyOf(snapshot.resource));
+    const disruptionsElsewhere = this.#disruptions.countElsewhere(key, this.cache.resources());
+    const nowMs = this.#settings.clock.nowMs();
+    const plan = planRedisCluster({
+      snapshot: { ...snapshot, disruptionsElsewhere },
+      nowMs,
+      policy: DEFAULT_PLANNER_POLICY,
+    });
+    for (const next of this.#disruptions.note(key, plan)) this.#loop.wake(next);
+    return plan;
   }
 
   #execute(plan: Plan, { resource }: RedisClusterSnapshot): Promise<PlanResult> {

@@ -140,6 +140,8 @@ export interface DataSetRecord {
   readonly primaryPod?: string;
   readonly primaryVersion?: string;
   readonly renderVersion: number;
+  /** A second pod is wanted until every pod of a data set of one is restarted (planner/rollout/surge.ts). */
+  readonly surge?: true;
 }
 
 export interface NodeSnapshot {

@@ -29,6 +29,7 @@ export const encodeRecord = (record: DataSetRecord): string =>
     primaryPod: record.primaryPod,
     primaryVersion: record.primaryVersion,
     renderVersion: record.renderVersion,
+    surge: record.surge,
   });
 
 /** The record of a ConfigMap; undefined when it holds none that can be read, which is not the same as an empty one. */
@@ -37,7 +38,7 @@ export const decodeRecord = (configMap: KubeObject): DataSetRecord | undefined =
   if (!isFields(data) || typeof data[KEY] !== 'string') return undefined;
   const fields = parseJson(data[KEY]);
   if (!isFields(fields)) return undefined;
-  const { dataSetId, primaryTerm, primaryPod, primaryVersion, renderVersion } = fields;
+  const { dataSetId, primaryTerm, primaryPod, primaryVersion, renderVersion, surge } = fields;
   if (typeof dataSetId !== 'string' || typeof primaryTerm !== 'number' || typeof renderVersion !== 'number') {
     return undefined;
   }
@@ -47,6 +48,7 @@ export const decodeRecord = (configMap: KubeObject): DataSetRecord | undefined =
     renderVersion,
     ...(typeof primaryPod === 'string' ? { primaryPod } : {}),
     ...(typeof primaryVersion === 'string' ? { primaryVersion } : {}),
+    ...(surge === true ? { surge } : {}),
   };
 };
 

@@ -3,7 +3,16 @@
  * Addresses and the name of the primary are the last confirmed ones until another is confirmed.
  */
 import { REDIS_PORT, SENTINEL_PORT } from '#domain';
-import type { Action, DataSetRecord, Endpoints, Phase, PlannedStatus, PodRole, PodStatus } from '#domain';
+import type {
+  Action,
+  DataSetRecord,
+  Endpoints,
+  Phase,
+  PlannedStatus,
+  PodRole,
+  PodStatus,
+  RolloutStatus,
+} from '#domain';
 import { assessHealth } from './assess-health.ts';
 import type { Health } from './assess-health.ts';
 import { buildConditions } from './build-conditions.ts';
@@ -12,6 +21,7 @@ import type { AnsweringPod, ClusterView, DataPod } from './cluster-view.ts';
 import { judgeConfig } from './judge-config.ts';
 import { isWaiting } from './find-primary.ts';
 import { presentField } from './present-field.ts';
+import { takesTurn } from './rollout/explain-hold.ts';
 import type { Finding } from './rule.ts';
 
 export interface StatusInput {
@@ -19,11 +29,13 @@ export interface StatusInput {
   readonly primary: AnsweringPod | undefined;
   readonly findings: readonly Finding[];
   readonly actions: readonly Action[];
+  readonly rollout: RolloutStatus | undefined;
 }
 
-export const buildStatus = ({ view, primary, findings, actions }: StatusInput): PlannedStatus => {
+export const buildStatus = (input: StatusInput): PlannedStatus => {
+  const { view, primary, findings, actions } = input;
   const health = assessHealth(view, primary);
-  const phase = choosePhase({ view, primary, findings, actions }, health);
+  const phase = choosePhase(input, health);
   return {
     phase,
     conditions: buildConditions({ view, health, findings, phase, actions }),
@@ -36,6 +48,7 @@ export const buildStatus = ({ view, primary, findings, actions }: StatusInput): 
     dataSetId: view.dataSetId,
     renderVersion: view.renderVersion,
     ...presentField('config', view.specUsable ? judgeConfig(view).status : view.snapshot.resource.status?.config),
+    ...presentField('rollout', input.rollout),
   };
 };
 
@@ -63,8 +76,9 @@ const choosePhase = (input: StatusInput, health: Health): Phase => {
   if (isAsked(input, 'ActionRequired')) return 'ActionRequired';
   if (input.view.snapshot.resource.metadata.deletionTimestamp !== undefined) return 'Deleting';
   if (isAsked(input, 'SpecRejected')) return 'SpecRejected';
-  const settled = health.defects.length === 0 && input.actions.every(isHousekeeping);
-  return settled ? 'Ready' : chooseUnsettledPhase(input.view, health);
+  const isRolling = takesTurn(input.rollout);
+  const settled = health.defects.length === 0 && input.actions.every(isHousekeeping) && !isRolling;
+  return settled ? 'Ready' : chooseUnsettledPhase(input.view, health, isRolling);
 };
 
 /** Clears a Sentinel's memory in calm: nothing of the data set changes, so it stays Ready. */
@@ -76,11 +90,12 @@ const isAsked = ({ findings }: StatusInput, type: Finding['type']): boolean =>
 const NEW_PHASES: readonly Phase[] = ['Pending', 'Creating'];
 
 /** Until it was Ready once it is being created; afterwards a new generation is an update, and all else a defect. */
-const chooseUnsettledPhase = (view: ClusterView, health: Health): Phase => {
+const chooseUnsettledPhase = (view: ClusterView, health: Health, isRolling: boolean): Phase => {
   const { phase = 'Pending', observedGeneration = view.generation } = view.snapshot.resource.status ?? {};
   if (NEW_PHASES.includes(phase)) return view.dataPods.length === 0 ? 'Pending' : 'Creating';
   if (health.primary === undefined) return 'Degraded';
-  const updating = observedGeneration < view.generation || phase === 'Updating' || health.defects.length === 0;
+  const updating =
+    isRolling || observedGeneration < view.generation || phase === 'Updating' || health.defects.length === 0;
   return updating ? 'Updating' : 'Degraded';
 };
 

@@ -1,3 +1,4 @@
+export { takesTurn, waitsForTurn } from './rollout/explain-hold.ts';
 export * from './plan-redis-cluster.ts';
 export * from './plan-switchover.ts';
 export * from './planner-input.ts';

@@ -23,5 +23,6 @@ export const keepStatus = ({ snapshot, spec, dataSetId, renderVersion }: Cluster
     renderVersion,
     ...presentField('config', last.config),
     ...presentField('credentials', last.credentials),
+    ...presentField('rollout', last.rollout),
   };
 };

@@ -3,7 +3,7 @@
  * policy always give the same plan. At most one disruptive action a plan (04): whatever a rule adds after the first is
  * left for the next pass, together with what that rule planned behind it.
  */
-import type { Action, Plan } from '#domain';
+import type { Action, Plan, RolloutStatus } from '#domain';
 import { buildStatus } from './build-status.ts';
 import { buildClusterView } from './cluster-view.ts';
 import type { ClusterView } from './cluster-view.ts';
@@ -21,17 +21,19 @@ export const planRedisCluster = (input: PlannerInput): Plan => {
   const primary = findPrimary(view);
   const actions: Action[] = [];
   const findings: Finding[] = [];
+  let rollout: RolloutStatus | undefined;
   const trail: Plan['trail'][number][] = [];
   for (const rule of RULES) {
     const outcome = rule.decide({ view, primary, planned: actions });
     if (outcome === undefined) continue;
     actions.push(...withinOneDisruption(actions, outcome));
     findings.push(...(outcome.findings ?? []));
+    rollout = outcome.rollout ?? rollout;
     trail.push({ rule: rule.name, reason: outcome.reason, message: outcome.message });
     if (outcome.halt === true) break;
   }
   const blind = trail.some(({ reason }) => BLIND_GATES.has(reason));
-  const status = blind ? keepStatus(view) : buildStatus({ view, primary, findings, actions });
+  const status = blind ? keepStatus(view) : buildStatus({ view, primary, findings, actions, rollout });
   return { actions, trail, status, ...chooseRecheck(view, status.phase, actions) };
 };
 

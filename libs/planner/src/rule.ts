@@ -2,7 +2,7 @@
  * What a rule is: one named decision, from the view and from what earlier rules planned. A rule may plan actions, state
  * findings, and halt: then no later rule plans anything.
  */
-import type { Action, ConditionStatus, ConditionType } from '#domain';
+import type { Action, ConditionStatus, ConditionType, RolloutStatus } from '#domain';
 import type { AnsweringPod, ClusterView } from './cluster-view.ts';
 
 /** What a rule holds to be true, for the conditions of the status. The first finding of a type wins. */
@@ -20,6 +20,8 @@ export interface RuleOutcome {
   readonly message: string;
   readonly actions?: readonly Action[];
   readonly findings?: readonly Finding[];
+  /** Where a rolling change is. */
+  readonly rollout?: RolloutStatus;
   /** No later rule plans anything. */
   readonly halt?: boolean;
 }

@@ -15,9 +15,11 @@ import { gateTerminatingDefinition } from './rules/gate-terminating-definition.t
 import { labelRoles } from './rules/label-roles.ts';
 import { monitorPrimary } from './rules/monitor-primary.ts';
 import { provideCredentials } from './rules/provide-credentials.ts';
+import { raiseRenderVersion } from './rules/raise-render-version.ts';
 import { recordPrimary } from './rules/record-primary.ts';
 import { recoverPrimary } from './rules/recover-primary.ts';
 import { restorePriority } from './rules/restore-priority.ts';
+import { rollOut } from './rules/roll-out.ts';
 
 export const RULES: readonly Rule[] = [
   gateNamespaceOwner,
@@ -38,4 +40,6 @@ export const RULES: readonly Rule[] = [
   labelRoles,
   restorePriority,
   correctConfig,
+  raiseRenderVersion,
+  rollOut,
 ];

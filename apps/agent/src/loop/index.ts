@@ -1,2 +1,3 @@
 export { ControlLoop } from './control-loop.ts';
+export { DisruptionBook } from './disruption-book.ts';
 export type { PassOutcome } from './reconcile.ts';

@@ -1,0 +1,61 @@
+/**
+ * Which pod is restarted next, by the roles of now and not by ordinals: a pod that serves nobody at once, whatever else
+ * is the matter; then the Sentinels; then replicas, those that are not linked first; the primary last, when every replica
+ * is new. A newer engine's Sentinel understands older servers and a newer replica an older primary, not the reverse.
+ */
+import { answers } from '../cluster-view.ts';
+import type { AnsweringPod, ClusterView, DataPod, SentinelPod } from '../cluster-view.ts';
+import { isLinkedTo } from '../assess-health.ts';
+import type { OutdatedPods } from './find-outdated.ts';
+
+export type NextRestart =
+  | { readonly kind: 'sentinel'; readonly pod: SentinelPod; readonly apart: ReadonlySet<string> }
+  | { readonly kind: 'replica'; readonly pod: DataPod; readonly apart: ReadonlySet<string> }
+  | { readonly kind: 'primary'; readonly pod: AnsweringPod; readonly apart: ReadonlySet<string> };
+
+/**
+ * Outdated pods that run nothing: Kubernetes says why they do not start, and no process answers. A pod whose disk dies
+ * with it, and whose process has held data, is not among them unless another pod is the confirmed primary.
+ */
+export const findBroken = (
+  view: ClusterView,
+  primary: AnsweringPod | undefined,
+  { sentinels, data }: OutdatedPods,
+): readonly (DataPod | SentinelPod)[] =>
+  [...sentinels, ...data].filter((pod) => {
+    if (pod.ready || pod.terminating || !pod.nodeReady) return false;
+    if (pod.waitingReason === undefined || pod.facts.reachable) return false;
+    return pod.component === 'sentinel' || losesNothing(view, primary, pod);
+  });
+
+const losesNothing = (
+  { spec }: ClusterView,
+  primary: AnsweringPod | undefined,
+  pod: DataPod | SentinelPod,
+): boolean => {
+  const keepsDisk = spec.storage.type === 'PersistentVolume' || !spec.persistenceEnabled;
+  return keepsDisk || neverRan(pod) || (primary !== undefined && primary.name !== pod.name);
+};
+
+const neverRan = ({ restarts, waitingReason = '' }: DataPod | SentinelPod): boolean =>
+  restarts === 0 && !waitingReason.startsWith('CrashLoopBackOff');
+
+export const chooseRestart = (primary: AnsweringPod, outdated: OutdatedPods): NextRestart | undefined => {
+  const [sentinel] = [...outdated.sentinels].sort((a, b) => Number(serves(a)) - Number(serves(b)));
+  if (sentinel !== undefined) return { kind: 'sentinel', pod: sentinel, apart: new Set([sentinel.name]) };
+  const replicas = outdated.data.filter((pod) => pod.name !== primary.name);
+  const unlinked = replicas.filter((pod) => !isLinkedTo(pod, primary));
+  const replica = unlinked[0] ?? replicas[0];
+  if (replica !== undefined) return { kind: 'replica', pod: replica, apart: apartFrom(replica, unlinked) };
+  const isOutdated = outdated.data.some((pod) => pod.name === primary.name);
+  return isOutdated ? { kind: 'primary', pod: primary, apart: new Set() } : undefined;
+};
+
+const serves = (pod: SentinelPod): boolean => pod.ready && pod.facts.reachable;
+
+/** Replicas that are not linked are no second copy, so none of them has to be waited for before another is restarted. */
+const apartFrom = (replica: DataPod, unlinked: readonly DataPod[]): ReadonlySet<string> =>
+  new Set([replica, ...(unlinked.includes(replica) ? unlinked : [])].map((pod) => pod.name));
+
+/** A replica that receives its copy is let finish: restarting it would only begin the copy again. */
+export const isReceiving = (pod: DataPod): boolean => answers(pod) && (pod.facts.syncInProgress || pod.facts.loading);

@@ -1,0 +1,287 @@
+import { describe, expect, it } from 'vitest';
+import { dataSetIdOf } from '#domain';
+import type {
+  Action,
+  DataSetRecord,
+  Plan,
+  PodSnapshot,
+  RedisClusterSnapshot,
+  RedisClusterSpec,
+  RolloutStatus,
+} from '#domain';
+import { renderChildren, resolveSpec } from '#manifests';
+import { NOW_MS, drawSettled, masterFacts, podIp, replicaFacts, withFacts, withPod, withResource } from '#testing';
+import { planRedisCluster } from '../plan-redis-cluster.ts';
+import { DEFAULT_PLANNER_POLICY } from '../planner-input.ts';
+
+const dataPods = (snapshot: RedisClusterSnapshot): readonly PodSnapshot[] =>
+  snapshot.pods.filter((pod) => pod.component === 'redis');
+const sentinelPods = (snapshot: RedisClusterSnapshot): readonly PodSnapshot[] =>
+  snapshot.pods.filter((pod) => pod.component === 'sentinel');
+
+/** Both StatefulSets have the template `new`; pods are of it, except for the ordinals given. */
+const rolling = (
+  spec: Partial<RedisClusterSpec>,
+  old: { readonly data?: readonly number[]; readonly sentinels?: readonly number[] },
+): RedisClusterSnapshot => {
+  const snapshot = withResource(drawSettled(spec), { status: { phase: 'Ready' } });
+  const isOld = ({ component, ordinal }: PodSnapshot): boolean =>
+    (component === 'redis' ? old.data : old.sentinels)?.includes(ordinal) === true;
+  return {
+    ...snapshot,
+    children: snapshot.children.map((child) =>
+      child.kind === 'StatefulSet' ? { ...child, status: { updateRevision: 'new' } } : child,
+    ),
+    pods: snapshot.pods.map((pod) => ({ ...pod, controllerRevision: isOld(pod) ? 'old' : 'new' })),
+  };
+};
+const plan = (snapshot: RedisClusterSnapshot, nowMs = NOW_MS): Plan =>
+  planRedisCluster({ snapshot: { ...snapshot, observedAtMs: nowMs }, nowMs, policy: DEFAULT_PLANNER_POLICY });
+const deeds = ({ actions }: Plan): readonly string[] =>
+  actions.map((action: Action) => {
+    if (action.kind === 'SwitchOver') return `SwitchOver ${action.from} ${action.to}`.replaceAll(/orders-\w+-/g, '');
+    return 'pod' in action ? `${action.kind} ${action.pod.replace(/^orders-\w+?-/, '')}` : action.kind;
+  });
+const told = (made: Plan, type: string) => made.status.conditions.find((condition) => condition.type === type);
+const ALL = [0, 1, 2];
+const begun: RolloutStatus = {
+  updated: 1,
+  total: 6,
+  reason: 'RestartingPod',
+  waitingFor: '',
+  since: new Date(NOW_MS).toISOString(),
+};
+const withRollout = (snapshot: RedisClusterSnapshot, rollout: RolloutStatus): RedisClusterSnapshot =>
+  withResource(snapshot, { status: { phase: 'Updating', rollout } });
+
+describe('roll-out: the order', () => {
+  it('is silent where every pod is of the newest template', () => {
+    const made = plan(rolling({}, {}));
+    expect(made.actions).toEqual([]);
+    expect(made.status.rollout).toBeUndefined();
+    expect(made.status.phase).toBe('Ready');
+    expect(told(made, 'RestartPending')?.status).toBe('False');
+  });
+
+  it('begins with the Sentinels', () => {
+    const made = plan(rolling({}, { data: ALL, sentinels: ALL }));
+    expect(deeds(made)).toEqual(['EvictPod sentinel-2']);
+    expect(made.status.rollout).toMatchObject({ updated: 0, total: 6, reason: 'RestartingPod' });
+    expect(made.status.phase).toBe('Updating');
+    expect(told(made, 'RestartPending')?.status).toBe('True');
+  });
+
+  it('goes on with replicas, by role and not by ordinal, and hands over before the old primary', () => {
+    expect(deeds(plan(rolling({}, { data: ALL })))).toEqual(['EvictPod 2']);
+    expect(deeds(plan(rolling({}, { data: [0, 1] })))).toEqual(['EvictPod 1']);
+    expect(deeds(plan(rolling({}, { data: [0] })))).toEqual(['SwitchOver 0 1']);
+    expect(deeds(plan(rolling({}, { data: [1] })))).toEqual(['EvictPod 1']);
+  });
+
+  it('takes a replica that is not linked before one that is', () => {
+    const snapshot = rolling({ mode: 'Replication' }, { data: ALL });
+    const facts = [
+      masterFacts('p', { connectedReplicas: 1 }),
+      replicaFacts('a', podIp(0), { linkUp: false }),
+      replicaFacts('b', podIp(0)),
+    ];
+    expect(deeds(plan(withFacts(snapshot, { redis: facts })))).toEqual(['EvictPod 1']);
+  });
+});
+
+describe('roll-out: what it waits for', () => {
+  const first = rolling({}, { data: [0, 1] });
+  const newest = dataPods(first)[2]?.name ?? '';
+  const cases: readonly (readonly [string, RedisClusterSnapshot, string])[] = [
+    ['the pod that was restarted', withPod(first, newest, undefined), 'WaitingForPod'],
+    ['its readiness', withPod(first, newest, { ready: false }), 'WaitingForPod'],
+    [
+      'its copy',
+      withFacts(first, {
+        redis: [masterFacts('p'), replicaFacts('a', podIp(0)), replicaFacts('b', podIp(0), { syncInProgress: true })],
+      }),
+      'WaitingForPod',
+    ],
+    [
+      'the offset',
+      withFacts(first, {
+        redis: [
+          masterFacts('p', { offsetBytes: 50_000_000 }),
+          replicaFacts('a', podIp(0), { offsetBytes: 50_000_000 }),
+          replicaFacts('b', podIp(0), { offsetBytes: 1 }),
+        ],
+      }),
+      'WaitingForPod',
+    ],
+    ['a Sentinel', withPod(first, sentinelPods(first)[0]?.name ?? '', { ready: false }), 'WaitingForSentinels'],
+    ['a node', withPod(first, newest, { nodeReady: false }), 'WaitingForPod'],
+  ];
+  it.each(cases)('%s', (_, snapshot, reason) => {
+    const made = plan(snapshot);
+    expect(made.actions.filter((action) => action.disruptive)).toEqual([]);
+    expect(made.status.rollout?.reason).toBe(reason);
+  });
+
+  it('keeps the time since when it waits for the same', () => {
+    const waiting = withPod(first, newest, { ready: false });
+    const { rollout } = plan(waiting).status;
+    expect(rollout?.since).toBe(new Date(NOW_MS).toISOString());
+    const later = plan(withRollout(waiting, rollout as RolloutStatus), NOW_MS + 50_000);
+    expect(later.status.rollout?.since).toBe(rollout?.since);
+    expect(told(later, 'Stalled')?.status).toBe('False');
+    const stalled = plan(withRollout(waiting, rollout as RolloutStatus), NOW_MS + 61_000);
+    expect(told(stalled, 'Stalled')).toMatchObject({ status: 'True', reason: 'WaitingForPod' });
+    expect(told(stalled, 'Stalled')?.message).toContain(rollout?.since);
+    expect(stalled.actions).toEqual([]);
+  });
+
+  it('a switchover that is refused: the primary stays, and the reason is told', () => {
+    const snapshot = rolling({ mode: 'Replication', size: 2 }, { data: [0] });
+    const facts = [masterFacts('p'), replicaFacts('a', podIp(0), { replicationId: 'another' })];
+    const made = plan(withFacts(snapshot, { redis: facts }));
+    expect(deeds(made)).toEqual([]);
+    expect(made.status.rollout).toMatchObject({ reason: 'NoFitReplica' });
+    expect(told(made, 'RestartPending')?.message).toContain('holds another history');
+  });
+
+  it('the last one restarted, before it says that it is done', () => {
+    const made = plan(withRollout(withPod(rolling({}, {}), newest, { ready: false }), begun));
+    expect(made.status.rollout).toMatchObject({ updated: 6, total: 6, reason: 'WaitingForPod' });
+    expect(told(made, 'RestartPending')?.status).toBe('False');
+  });
+});
+
+describe('roll-out: a bad image', () => {
+  const stuck = { ready: false, waitingReason: 'ErrImagePull: no such image', image: 'redis:8.0.99' };
+  const unreachable = { reachable: false, reason: 'REFUSED', message: '' } as const;
+  const withStuck = (snapshot: RedisClusterSnapshot, ordinal: number): RedisClusterSnapshot => {
+    const name = dataPods(snapshot)[ordinal]?.name ?? '';
+    const spoiled = withPod(snapshot, name, stuck);
+    return { ...spoiled, redis: { ...spoiled.redis, [name]: unreachable } };
+  };
+
+  it('stops at the first pod and says which and why', () => {
+    const made = plan(withStuck(rolling({}, { data: [0, 1] }), 2));
+    expect(deeds(made)).toEqual([]);
+    expect(made.status.rollout?.waitingFor).toContain('cannot start: ErrImagePull of redis:8.0.99');
+    expect(told(made, 'Available')?.status).toBe('True');
+  });
+
+  it('is replaced at once when the change was taken back, in no window and although it is paused', () => {
+    const spec = { updateStrategy: { paused: true }, maintenanceWindows: [{ start: '23:00', duration: '1h' }] };
+    const made = plan(withStuck(rolling(spec, { data: [2] }), 2));
+    expect(deeds(made)).toEqual(['DeletePod 2']);
+  });
+
+  it('every pod of a new data set is replaced together', () => {
+    const settled = rolling({ mode: 'Replication' }, { data: ALL });
+    const { record: _, ...unborn } = ALL.reduce(withStuck, settled);
+    const children = unborn.children.filter((child) => !child.metadata.name.endsWith('-record'));
+    expect(deeds(plan({ ...unborn, children }))).toEqual(['DeletePod 2', 'DeletePod 1', 'DeletePod 0']);
+  });
+
+  it('a crashed primary whose disk goes with the pod is not deleted while nobody else is primary', () => {
+    const crashed = { ready: false, waitingReason: 'CrashLoopBackOff: back-off', restarts: 3 };
+    const spec = { mode: 'Standalone', size: 1, persistence: { enabled: true } } as const;
+    const snapshot = rolling(spec, { data: [0] });
+    const name = dataPods(snapshot)[0]?.name ?? '';
+    const spoiled = withPod({ ...snapshot, redis: { [name]: unreachable } }, name, crashed);
+    expect(deeds(plan(spoiled))).toEqual([]);
+    const durable = { ...spec, storage: { type: 'PersistentVolume', size: '1Gi' } } as const;
+    const kept = withPod({ ...rolling(durable, { data: [0] }), redis: { [name]: unreachable } }, name, crashed);
+    expect(deeds(plan(kept))).toEqual(['DeletePod 0']);
+  });
+});
+
+describe('roll-out: what holds it', () => {
+  const held = (spec: Partial<RedisClusterSpec>, data: readonly number[] = ALL): Plan => plan(rolling(spec, { data }));
+
+  it.each([
+    ['paused', held({ updateStrategy: { paused: true } }), 'RolloutPaused'],
+    ['a canary of none', held({ updateStrategy: { partition: 0 } }), 'PartitionReached'],
+    ['a canary that is there', held({ updateStrategy: { partition: 1 } }, [0, 1]), 'PartitionReached'],
+    ['no consent yet', held({ updateStrategy: { type: 'OnApproval' } }, [0]), 'ApprovalAwaited'],
+    ['no open window', held({ maintenanceWindows: [{ start: '23:00', duration: '1h' }] }), 'OutsideMaintenanceWindow'],
+    ['two others', plan({ ...rolling({}, { data: ALL }), disruptionsElsewhere: 2 }), 'WaitingForTurn'],
+  ])('%s', (_, made, reason) => {
+    expect(made.actions).toEqual([]);
+    expect(made.status.rollout?.reason).toBe(reason);
+    expect(told(made, 'RestartPending')).toMatchObject({ status: 'True', reason });
+    expect(made.status.phase).toBe('Ready');
+  });
+
+  it('tells when the next window opens, and goes on in it', () => {
+    const spec = { maintenanceWindows: [{ start: '00:20', duration: '1h' }] };
+    expect(held(spec).status.rollout?.waitingFor).toContain('1970-01-01T00:20Z');
+    const opened = plan(rolling(spec, { data: ALL }), 20 * 60_000);
+    expect(deeds(opened)).toEqual(['EvictPod 2']);
+  });
+
+  it('OnApproval lets the replicas go', () => {
+    expect(deeds(held({ updateStrategy: { type: 'OnApproval' } }, [0, 1]))).toEqual(['EvictPod 1']);
+  });
+
+  it('its turn is kept in the middle, and one other leaves room', () => {
+    const middle = withRollout(rolling({}, { data: [0, 1] }), begun);
+    expect(deeds(plan({ ...middle, disruptionsElsewhere: 2 }))).toEqual(['EvictPod 1']);
+    expect(deeds(plan({ ...rolling({}, { data: ALL }), disruptionsElsewhere: 1 }))).toEqual(['EvictPod 2']);
+  });
+});
+
+describe('roll-out: a data set of one', () => {
+  it('restarts in place what its volume keeps', () => {
+    const spec = { mode: 'Standalone', size: 1, storage: { type: 'PersistentVolume', size: '1Gi' } } as const;
+    expect(deeds(plan(rolling(spec, { data: [0] })))).toEqual(['EvictPod 0']);
+  });
+
+  it.each([
+    { mode: 'Standalone', size: 1 },
+    { mode: 'Replication', size: 1 },
+    { mode: 'Standalone', size: 1, persistence: { enabled: true } },
+  ] as const)('brings a second pod where the data would go with it: %o', (spec) => {
+    const made = plan(rolling(spec, { data: [0] }));
+    expect(made.actions).toMatchObject([{ kind: 'WriteRecord', record: { surge: true } }]);
+  });
+});
+
+describe('raise-render-version', () => {
+  const ofVersion1 = (spec: Partial<RedisClusterSpec>, data: readonly number[]): RedisClusterSnapshot => {
+    const snapshot = rolling(spec, { data });
+    const key = { name: 'orders', namespace: 'shop', dataSetId: dataSetIdOf(snapshot.resource) };
+    const rendered = renderChildren({ ...key, spec: resolveSpec(snapshot.resource.spec), renderVersion: 1 });
+    const record = { ...(snapshot.record as DataSetRecord), renderVersion: 1 };
+    const children = snapshot.children.map((child) => {
+      const old = rendered.find(({ kind, metadata }) => kind === child.kind && metadata.name === child.metadata.name);
+      return old === undefined ? child : { ...child, ...old, metadata: { ...child.metadata, ...old.metadata } };
+    });
+    return { ...snapshot, record, children };
+  };
+  const raises = (snapshot: RedisClusterSnapshot): boolean =>
+    plan(snapshot).actions.some((action) => action.kind === 'WriteRecord' && action.record.renderVersion === 2);
+
+  it('an upgrade of the agent alone changes nothing', () => {
+    const made = plan(ofVersion1({}, []));
+    expect(made.actions).toEqual([]);
+    expect(made.status).toMatchObject({ renderVersion: 1, phase: 'Ready' });
+  });
+
+  it('comes with a restart of all data pods, and before the first of them', () => {
+    const made = plan(ofVersion1({}, ALL));
+    expect(made.actions.map(({ reason }) => reason)).toEqual(['RaisingRenderVersion']);
+  });
+
+  it('never in the middle of a rollout', () => {
+    expect(raises(ofVersion1({}, [0, 1]))).toBe(false);
+  });
+
+  it('comes by itself in an open maintenance window only', () => {
+    expect(raises(ofVersion1({ maintenanceWindows: [{ start: '00:00', duration: '1h' }] }, []))).toBe(true);
+    expect(raises(ofVersion1({ maintenanceWindows: [{ start: '23:00', duration: '1h' }] }, []))).toBe(false);
+    expect(raises(ofVersion1({ maintenanceWindows: [{ start: '23:00', duration: '1h' }] }, ALL))).toBe(false);
+  });
+
+  it('waits while it is paused, and for its turn', () => {
+    expect(raises(ofVersion1({ updateStrategy: { paused: true } }, ALL))).toBe(false);
+    expect(raises({ ...ofVersion1({}, ALL), disruptionsElsewhere: 2 })).toBe(false);
+  });
+});
