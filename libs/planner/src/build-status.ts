@@ -78,7 +78,7 @@ const choosePhase = (input: StatusInput, health: Health): Phase => {
   if (isAsked(input, 'SpecRejected')) return 'SpecRejected';
   const isRolling = takesTurn(input.rollout);
   const settled = health.defects.length === 0 && input.actions.every(isHousekeeping) && !isRolling;
-  return settled ? 'Ready' : chooseUnsettledPhase(input.view, health, isRolling);
+  return settled ? 'Ready' : chooseUnsettledPhase(input.view, health, isRolling || health.defects.length === 0);
 };
 
 /** Clears a Sentinel's memory in calm: nothing of the data set changes, so it stays Ready. */
@@ -90,12 +90,11 @@ const isAsked = ({ findings }: StatusInput, type: Finding['type']): boolean =>
 const NEW_PHASES: readonly Phase[] = ['Pending', 'Creating'];
 
 /** Until it was Ready once it is being created; afterwards a new generation is an update, and all else a defect. */
-const chooseUnsettledPhase = (view: ClusterView, health: Health, isRolling: boolean): Phase => {
+const chooseUnsettledPhase = (view: ClusterView, health: Health, isChanging: boolean): Phase => {
   const { phase = 'Pending', observedGeneration = view.generation } = view.snapshot.resource.status ?? {};
   if (NEW_PHASES.includes(phase)) return view.dataPods.length === 0 ? 'Pending' : 'Creating';
   if (health.primary === undefined) return 'Degraded';
-  const updating =
-    isRolling || observedGeneration < view.generation || phase === 'Updating' || health.defects.length === 0;
+  const updating = isChanging || observedGeneration < view.generation || phase === 'Updating';
   return updating ? 'Updating' : 'Degraded';
 };
 
