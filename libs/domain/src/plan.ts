@@ -4,6 +4,7 @@
  */
 import type { ObjectKey } from './ids.ts';
 import type { KubeObject } from './redis-cluster.ts';
+import type { EngineType } from './redis-cluster-spec.ts';
 import type {
   Condition,
   ConfigStatus,
@@ -174,6 +175,7 @@ export interface PlannedStatus {
   readonly targetPrimary?: string;
   readonly primaryTerm?: number;
   readonly primaryVersion?: string;
+  readonly primaryEngine?: EngineType;
   readonly engineVersion?: string;
   readonly pods: readonly PodStatus[];
   readonly sentinels: readonly PodStatus[];

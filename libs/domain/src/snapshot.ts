@@ -2,6 +2,7 @@
  * What `observe` gathers once per pass, as dated plain data. The planner decides from this and nothing else, so every
  * field says when or how it was seen, and "not reachable" is a value of its own, never a missing one.
  */
+import type { EngineType } from './redis-cluster-spec.ts';
 import type { KubeObject, RedisClusterObject } from './redis-cluster.ts';
 import type { RedisOperationObject } from './redis-operation.ts';
 
@@ -139,6 +140,8 @@ export interface DataSetRecord {
   readonly primaryTerm: number;
   readonly primaryPod?: string;
   readonly primaryVersion?: string;
+  /** Engine of primaryVersion; missing in records of an agent before 0.2.0. */
+  readonly primaryEngine?: EngineType;
   readonly renderVersion: number;
   /** A second pod is wanted until every pod of a data set of one is restarted (planner/rollout/surge.ts). */
   readonly surge?: true;

@@ -28,6 +28,7 @@ export const encodeRecord = (record: DataSetRecord): string =>
     primaryTerm: record.primaryTerm,
     primaryPod: record.primaryPod,
     primaryVersion: record.primaryVersion,
+    primaryEngine: record.primaryEngine,
     renderVersion: record.renderVersion,
     surge: record.surge,
   });
@@ -38,7 +39,7 @@ export const decodeRecord = (configMap: KubeObject): DataSetRecord | undefined =
   if (!isFields(data) || typeof data[KEY] !== 'string') return undefined;
   const fields = parseJson(data[KEY]);
   if (!isFields(fields)) return undefined;
-  const { dataSetId, primaryTerm, primaryPod, primaryVersion, renderVersion, surge } = fields;
+  const { dataSetId, primaryTerm, renderVersion } = fields;
   if (typeof dataSetId !== 'string' || typeof primaryTerm !== 'number' || typeof renderVersion !== 'number') {
     return undefined;
   }
@@ -46,8 +47,16 @@ export const decodeRecord = (configMap: KubeObject): DataSetRecord | undefined =
     dataSetId: asDataSetId(dataSetId),
     primaryTerm,
     renderVersion,
+    ...decodeOptional(fields),
+  };
+};
+
+const decodeOptional = (fields: Record<string, unknown>): Partial<DataSetRecord> => {
+  const { primaryPod, primaryVersion, primaryEngine, surge } = fields;
+  return {
     ...(typeof primaryPod === 'string' ? { primaryPod } : {}),
     ...(typeof primaryVersion === 'string' ? { primaryVersion } : {}),
+    ...(primaryEngine === 'Redis' || primaryEngine === 'Valkey' ? { primaryEngine } : {}),
     ...(surge === true ? { surge } : {}),
   };
 };

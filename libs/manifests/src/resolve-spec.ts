@@ -28,19 +28,14 @@ const DEFAULT_SENTINEL_RESOURCES: ResourceRequirements = { requests: { cpu: '10m
 export const resolveSpec = (spec: RedisClusterSpec): ResolvedSpec => {
   const storage = spec.storage ?? { type: 'Ephemeral' };
   return {
-    engine: {
-      type: spec.engine.type,
-      version: spec.engine.version,
-      image: spec.engine.image ?? defaultEngineImage(spec.engine.type, spec.engine.version),
-    },
+    engine: resolveEngine(spec),
     mode: spec.mode,
     size: spec.size ?? DEFAULT_SIZE[spec.mode],
     sentinel: resolveSentinel(spec),
     config: spec.config ?? {},
     resources: spec.resources ?? DEFAULT_REDIS_RESOURCES,
     storage,
-    persistenceEnabled: spec.persistence?.enabled ?? storage.type === 'PersistentVolume',
-    persistence: { fsync: spec.persistence?.aof?.fsync ?? 'everysec', save: spec.persistence?.rdb?.save ?? [] },
+    ...resolvePersistence(spec.persistence, storage),
     deletionPolicy: spec.deletionPolicy ?? 'RetainVolumes',
     memory: spec.memory ?? {},
     auth: resolveAuth(spec),
@@ -50,6 +45,20 @@ export const resolveSpec = (spec: RedisClusterSpec): ResolvedSpec => {
     ...resolveSwitches(spec),
   };
 };
+
+const resolveEngine = ({ engine: { type, version, image } }: RedisClusterSpec): ResolvedSpec['engine'] => ({
+  type,
+  version,
+  image: image ?? defaultEngineImage(type, version),
+});
+
+const resolvePersistence = (
+  persistence: RedisClusterSpec['persistence'],
+  storage: ResolvedSpec['storage'],
+): Pick<ResolvedSpec, 'persistenceEnabled' | 'persistence'> => ({
+  persistenceEnabled: persistence?.enabled ?? storage.type === 'PersistentVolume',
+  persistence: { fsync: persistence?.aof?.fsync ?? 'everysec', save: persistence?.rdb?.save ?? [] },
+});
 
 const resolveSwitches = (
   spec: RedisClusterSpec,

@@ -1,11 +1,11 @@
 /**
  * Which part of the user's spec is acted on. Decided from the spec, the live children and the record. What this release
- * cannot change without endangering data (a smaller size, another mode, storage, persistence or engine) is held at what
+ * cannot change without endangering data (a smaller size, another mode, storage or persistence) is held at what
  * is live and named as a refusal: the data set is kept healthy as it is, and nothing is deleted. Without the hold, one
  * edit would shrink a StatefulSet under its primary, or restart an append-only server as one that loads nothing.
  */
-import { compareEngineVersions, parseQuantity, validateSpec } from '#domain';
-import type { DataSetRecord, RedisClusterSnapshot, ResolvedSpec } from '#domain';
+import { findUpgradeEdge, parseQuantity, validateSpec } from '#domain';
+import type { DataSetRecord, EngineVersion, RedisClusterSnapshot, ResolvedSpec } from '#domain';
 import { CURRENT_RENDER_VERSION, resolveSpec } from '#manifests';
 import type { ObjectNames } from '#manifests';
 import type { DataPod } from './cluster-view.ts';
@@ -118,19 +118,23 @@ const sameStorage = (live: ResolvedSpec['storage'], wanted: ResolvedSpec['storag
 /** What cannot be held: nothing is rendered at all until it is mended. */
 const explainUnfit = ({ record, dataPods, renderVersion }: AcceptInput, wanted: ResolvedSpec): SpecRefusal[] => {
   const refusals: SpecRefusal[] = [];
-  const running = dataPods.map((pod) => pod.facts).find((facts) => facts.reachable);
-  if (running !== undefined && running.engine !== wanted.engine.type) {
-    const message = `The pods run ${running.engine}: changing the engine is not offered yet. Set spec.engine back.`;
-    refusals.push({ reason: 'EngineChangeNotSupported', message });
-  }
-  const ran = record?.primaryVersion;
-  if (ran !== undefined && compareEngineVersions(wanted.engine.version, ran) < 0) {
-    const message = `A primary of this data set has run ${ran}; ${wanted.engine.version} may not read what it wrote. Use ${ran} or newer.`;
-    refusals.push({ reason: 'VersionTooOld', message });
-  }
+  const ran = readEngine(record, dataPods);
+  const edge = ran === undefined ? undefined : findUpgradeEdge(ran, wanted.engine);
+  if (edge?.allowed === false) refusals.push({ reason: edge.reason, message: edge.message });
   if (renderVersion > CURRENT_RENDER_VERSION) {
     const message = `A newer agent made these objects (render version ${renderVersion}). Upgrade this agent.`;
     refusals.push({ reason: 'AgentTooOld', message });
   }
   return refusals;
+};
+
+/**
+ * What a primary of this data set has run, by its record. An agent before 0.2.0 did not record the engine and could not
+ * change it: the pods tell. Without a version no primary is known to have written anything.
+ */
+const readEngine = (record: DataSetRecord | undefined, dataPods: readonly DataPod[]): EngineVersion | undefined => {
+  const running = dataPods.map((pod) => pod.facts).find((facts) => facts.reachable);
+  const type = record?.primaryEngine ?? running?.engine;
+  const version = record?.primaryVersion;
+  return type === undefined || version === undefined ? undefined : { type, version };
 };

@@ -58,15 +58,19 @@ const describePrimary = (
   actions: readonly Action[],
 ): Partial<PlannedStatus> => {
   const last = snapshot.resource.status ?? {};
-  const record = recordAfter(actions) ?? known;
   return {
+    ...describeRecord(recordAfter(actions) ?? known),
     ...presentField('currentPrimary', primary?.name ?? last.currentPrimary),
     ...presentField('targetPrimary', actions.find((action) => action.kind === 'PromotePod')?.pod),
-    ...presentField('primaryTerm', record?.primaryTerm),
-    ...presentField('primaryVersion', record?.primaryVersion),
     ...presentField('engineVersion', primary?.facts.version ?? last.engineVersion),
   };
 };
+
+const describeRecord = (record: DataSetRecord | undefined): Partial<PlannedStatus> => ({
+  ...presentField('primaryTerm', record?.primaryTerm),
+  ...presentField('primaryVersion', record?.primaryVersion),
+  ...presentField('primaryEngine', record?.primaryEngine),
+});
 
 /** As it will be when this plan is done: a term that the status forgot could be given a second time. */
 const recordAfter = (actions: readonly Action[]): DataSetRecord | undefined =>

@@ -92,6 +92,7 @@ const recordOfStatus = (snapshot: RedisClusterSnapshot, dataSetId: DataSetId): D
     renderVersion: status.renderVersion ?? CURRENT_RENDER_VERSION,
     ...presentField('primaryPod', status.targetPrimary ?? status.currentPrimary),
     ...presentField('primaryVersion', status.primaryVersion),
+    ...presentField('primaryEngine', status.primaryEngine),
   };
 };
 

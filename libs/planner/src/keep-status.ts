@@ -15,6 +15,7 @@ export const keepStatus = ({ snapshot, spec, dataSetId, renderVersion }: Cluster
     ...presentField('targetPrimary', last.targetPrimary),
     ...presentField('primaryTerm', last.primaryTerm),
     ...presentField('primaryVersion', last.primaryVersion),
+    ...presentField('primaryEngine', last.primaryEngine),
     ...presentField('engineVersion', last.engineVersion),
     pods: shards.flatMap((shard) => shard.pods),
     sentinels,

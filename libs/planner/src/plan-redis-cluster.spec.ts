@@ -157,7 +157,7 @@ describe('a spec that is refused', () => {
       { storage: { type: 'PersistentVolume', size: '1Gi' }, persistence: { enabled: false } },
       'StorageChangeNotSupported',
     ],
-    ['another engine', { engine: { type: 'Valkey', version: '8.1' } }, 'EngineChangeNotSupported'],
+    ['an engine that reads no RDB of 8.0', { engine: { type: 'Valkey', version: '8.1' } }, 'RdbNotReadable'],
     ['an older version', { engine: { type: 'Redis', version: '7.2' } }, 'VersionTooOld'],
     ['an owned directive', { config: { port: '1' } }, 'InvalidSpec'],
   ] as const)('%s: told, and nothing is changed or deleted', (_name, spec, reason) => {
@@ -165,6 +165,12 @@ describe('a spec that is refused', () => {
     expect(made.actions).toEqual([]);
     expect(made.status.phase).toBe('SpecRejected');
     expect(condition(made, 'SpecRejected')).toMatchObject({ status: 'True', reason, observedGeneration: 2 });
+  });
+
+  it('another engine is taken where it reads what was written', () => {
+    const settled = withResource(drawSettled(), { spec: { engine: { type: 'Valkey', version: '8.1' } } });
+    const record = { ...settled.record!, primaryVersion: '7.0.15', primaryEngine: 'Redis' as const };
+    expect(condition(plan({ ...settled, record }), 'SpecRejected')).toMatchObject({ status: 'False' });
   });
 
   it('the running data set is still kept whole: a lost Service comes back', () => {

@@ -32,7 +32,7 @@ describe('golden stories', () => {
       4 s  2 starts as replica of 127.255.255.254 with 0 keys
       4 s  agent: WriteRecord (CreatingDataSet) No data set exists yet, every pod is empty and waits: 0 becomes its first primary.
       4 s  agent: PromotePod (CreatingDataSet) No data set exists yet, every pod is empty and waits: 0 becomes its first primary.
-      5 s  agent: WriteRecord (PrimaryVersion) The primary runs 8.0.2.
+      5 s  agent: WriteRecord (PrimaryVersion) The primary runs Redis 8.0.2.
       5 s  agent: ReplicateFrom (AttachingReplica) 1 becomes a replica of 0.
       5 s  agent: ReplicateFrom (AttachingReplica) 2 becomes a replica of 0.
       5 s  agent: MonitorPrimary (SentinelMonitorsNothing) Sentinel sentinel-0 monitors 0.

@@ -14,28 +14,35 @@ export const recordPrimary: Rule = {
   decide: ({ view, primary }) => {
     if (primary === undefined) return undefined;
     const { record } = view;
-    const primaryVersion = newerVersion(primary, record);
+    const ran = newestRun(primary, record);
     if (record === undefined) {
-      const change = { primaryTerm: 1, primaryPod: primary.name, primaryVersion };
+      const change = { primaryTerm: 1, primaryPod: primary.name, ...ran };
       return write(view, change, 'RecordingPrimary', `${primary.name} is the primary of this data set.`);
     }
     if (record.primaryPod !== primary.name) {
-      const change = { primaryTerm: record.primaryTerm + 1, primaryPod: primary.name, primaryVersion };
+      const change = { primaryTerm: record.primaryTerm + 1, primaryPod: primary.name, ...ran };
       const before = record.primaryPod ?? 'nobody';
       return write(view, change, 'PrimaryMoved', `${primary.name} is primary now; before it was ${before}.`);
     }
     if (view.snapshot.record === undefined) {
-      return write(view, { primaryVersion }, 'RecordMissing', 'Writing the lost record of the data set again.');
+      return write(view, ran, 'RecordMissing', 'Writing the lost record of the data set again.');
     }
-    if (record.primaryVersion === primaryVersion) return undefined;
-    return write(view, { primaryVersion }, 'PrimaryVersion', `The primary runs ${primaryVersion}.`);
+    if (record.primaryVersion === ran.primaryVersion && record.primaryEngine === ran.primaryEngine) return undefined;
+    return write(view, ran, 'PrimaryVersion', `The primary runs ${ran.primaryEngine} ${primary.facts.version}.`);
   },
 };
 
-/** The higher of what a primary has run before and what this one runs. */
-const newerVersion = ({ facts }: AnsweringPod, record: DataSetRecord | undefined): string => {
-  const before = record?.primaryVersion;
-  return before !== undefined && compareEngineVersions(before, facts.version) > 0 ? before : facts.version;
+/**
+ * The higher of what a primary has run before and what this one runs. Versions of two engines do not compare: with the
+ * other engine, what this one runs counts, since that is what the files are written by now.
+ */
+const newestRun = (
+  { facts }: AnsweringPod,
+  record: DataSetRecord | undefined,
+): Required<Pick<DataSetRecord, 'primaryVersion' | 'primaryEngine'>> => {
+  const before = (record?.primaryEngine ?? facts.engine) === facts.engine ? record?.primaryVersion : undefined;
+  const isOlder = before !== undefined && compareEngineVersions(before, facts.version) > 0;
+  return { primaryVersion: isOlder ? before : facts.version, primaryEngine: facts.engine };
 };
 
 const write = (view: ClusterView, change: Partial<DataSetRecord>, reason: string, message: string): RuleOutcome => ({

@@ -59,6 +59,7 @@ export const drawSettled = (spec: Partial<RedisClusterSpec> = {}): RedisClusterS
     primaryTerm: 1,
     primaryPod: podName(names.redis, 0),
     primaryVersion: '8.0.2',
+    primaryEngine: 'Redis',
     renderVersion: CURRENT_RENDER_VERSION,
   };
   const data = ordinals(resolved.size).map((ordinal) => drawPod(resource, 'redis', ordinal));
