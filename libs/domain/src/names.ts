@@ -66,3 +66,9 @@ export const MAX_REDIS_CLUSTER_NAME_LENGTH = 40;
 
 /** replica-priority of every data pod in calm: a planned hand-over lowers that of its target for seconds. */
 export const REPLICA_PRIORITY = '100';
+
+/**
+ * How often a Sentinel of ours asks each pod for INFO, instead of its own 10 s: by that alone it learns of a replica with a
+ * new address, and until it does it cannot choose that one. It takes only a replica heard of within three periods.
+ */
+export const SENTINEL_INFO_PERIOD_MS = 2_000;

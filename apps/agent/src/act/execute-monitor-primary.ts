@@ -1,4 +1,5 @@
 /** Makes one Sentinel monitor the primary; its password for the data pods comes from the credentials Secret. */
+import { SENTINEL_INFO_PERIOD_MS } from '#domain';
 import { RESOURCE } from '#kube';
 import { SENTINEL_USER } from '#manifests';
 import type { ExecutionContext, Executor } from './execution-context.ts';
@@ -10,6 +11,8 @@ export const executeMonitorPrimary: Executor<'MonitorPrimary'> = async (action, 
   const password = await readSentinelPassword(context);
   context.assertMayWrite();
   const auth = { username: SENTINEL_USER, password };
+  throwIfRefused(await link.setInfoPeriod(SENTINEL_INFO_PERIOD_MS));
+  context.assertMayWrite();
   throwIfRefused(await link.monitor({ masterName, primaryHost, primaryPort, quorum, settings, auth }));
 };
 

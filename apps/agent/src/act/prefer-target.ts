@@ -1,10 +1,10 @@
 /**
  * Makes one Sentinel choose the wanted replica, and choose it soon. A Sentinel takes the lowest replica-priority that it
- * last saw, and asks only every 10 s: meanwhile it is told to ask every second (an option kept in its memory alone). It is then
+ * last saw, and asks only every few seconds: meanwhile it is told to ask every second (an option kept in its memory alone). It is then
  * commanded when its next question is due a moment after the promotion, since only the answer to that question tells it
  * that the replica is primary. A priority that a killed agent left behind is put back by rule restore-priority.
  */
-import { REPLICA_PRIORITY } from '#domain';
+import { REPLICA_PRIORITY, SENTINEL_INFO_PERIOD_MS } from '#domain';
 import type { ReplicaView, SentinelLink } from '#redis';
 import type { Handover } from './execute-switch-over.ts';
 import { RefusedError, throwIfRefused } from './execution-context.ts';
@@ -12,7 +12,6 @@ import { pollUntil } from './poll-until.ts';
 
 const PREFERRED = '1';
 const ASK_EVERY_MS = 1_000;
-const SENTINEL_DEFAULT_MS = 10_000;
 const SEEN_WITHIN_MS = 8_000;
 /** Three ticks of 100 ms pass from the command to the promotion, and the next question comes 1 s after the last. */
 const DUE_SOON = { fromMs: 450, toMs: 650 };
@@ -45,7 +44,7 @@ export const restorePreference = async ({ context, to }: Handover, sentinel: Sen
     context.assertMayWrite();
     await Promise.allSettled([
       to.configSet({ 'replica-priority': REPLICA_PRIORITY }),
-      sentinel.setInfoPeriod(SENTINEL_DEFAULT_MS),
+      sentinel.setInfoPeriod(SENTINEL_INFO_PERIOD_MS),
     ]);
   } catch {
     // Fenced: nothing is written, and what led here is told by the error that is on its way.

@@ -10,13 +10,15 @@ import { answers } from '../cluster-view.ts';
 import type { AnsweringPod, ClusterView, ReachableSentinel, SentinelPod } from '../cluster-view.ts';
 import { followsAddressOf } from '../find-primary.ts';
 import { judgeSentinels } from '../judge-sentinels.ts';
+import { takesTurn } from '../rollout/explain-hold.ts';
+import { findOutdated } from '../rollout/find-outdated.ts';
 import type { Rule } from '../rule.ts';
 
 export const forgetLostReplicas: Rule = {
   name: 'forget-lost-replicas',
   decide: ({ view, primary, planned }) => {
     if (view.spec.mode !== 'Sentinel' || primary?.ip === undefined || planned.length > 0) return undefined;
-    if (!isCalm(view, primary)) return undefined;
+    if (!isCalm(view, primary) || isRollingReplicas(view, primary)) return undefined;
     const today = new Set(view.dataPods.map((pod) => pod.ip));
     const found = view.sentinelPods.find(({ facts }) => ghostsOf(facts, today).length > 0);
     if (found === undefined) return undefined;
@@ -33,6 +35,11 @@ export const forgetLostReplicas: Rule = {
     return { reason, message, actions: [{ ...action, reason, message, disruptive: false }] };
   },
 };
+
+/** Each replica that is still to be restarted leaves another ghost: they are cleared together, before the hand-over. */
+const isRollingReplicas = (view: ClusterView, primary: AnsweringPod): boolean =>
+  takesTurn(view.snapshot.resource.status?.rollout) &&
+  findOutdated(view, new Set()).data.some((pod) => pod.name !== primary.name);
 
 const ghostsOf = (facts: SentinelPod['facts'], today: ReadonlySet<string | undefined>): readonly string[] =>
   facts.reachable ? (facts.replicaHosts ?? []).filter((host) => !today.has(host)) : [];
