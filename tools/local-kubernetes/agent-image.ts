@@ -22,7 +22,8 @@ const KEPT_MS = 24 * 3_600_000;
  * The agent's heap is small and lives long: a young generation of 1 MiB and a heap that favours size over speed save 12
  * MiB of its 80, one helper thread instead of four another 4 (measured idle, Node 24).
  */
-const ENTRYPOINT = ['node', '--max-semi-space-size=1', '--optimize-for-size', '--v8-pool-size=1', '/app/agent.mjs'];
+export const AGENT_NODE_FLAGS = ['--max-semi-space-size=1', '--optimize-for-size', '--v8-pool-size=1'] as const;
+const ENTRYPOINT = ['node', ...AGENT_NODE_FLAGS, '/app/agent.mjs'];
 
 /**
  * Its reference is docker.io/atoll/agent:VERSION-HASH.
