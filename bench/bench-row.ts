@@ -2,7 +2,7 @@
 export interface BenchRow {
   readonly name: string;
   readonly value: number;
-  readonly unit: 'ms' | 's' | 'MiB';
+  readonly unit: 'ms' | 's' | 'MiB' | 'KiB' | '%' | 'writes';
   /** Whose figure stands beside ours, and whether it was measured in this run or published. */
   readonly peer: string | null;
   readonly peerValue: number | null;

@@ -1,8 +1,9 @@
 // `npm run bench -- NAME [--json]`: runs one benchmark and prints its table, or its rows as JSON.
 import { formatBenchTable, type BenchRow } from './bench-row.ts';
+import { runOperator } from './operator/run-operator.ts';
 import { runSkeleton } from './skeleton/run-skeleton.ts';
 
-const BENCHES: Readonly<Record<string, () => Promise<BenchRow[]>>> = { skeleton: runSkeleton };
+const BENCHES: Readonly<Record<string, () => Promise<BenchRow[]>>> = { skeleton: runSkeleton, operator: runOperator };
 
 const args = process.argv.slice(2);
 const name = args.find((arg) => !arg.startsWith('--')) ?? '';

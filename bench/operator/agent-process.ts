@@ -16,7 +16,7 @@ export class AgentProcess {
   constructor(kubeconfig: string, port: number, logFile: string) {
     const log = openSync(logFile, 'a');
     this.#port = port;
-    this.#child = spawn(process.execPath, [...AGENT_NODE_FLAGS, ...extra(), AGENT_BUNDLE], {
+    this.#child = spawn(process.execPath, [...AGENT_NODE_FLAGS, AGENT_BUNDLE], {
       stdio: ['ignore', log, log],
       env: {
         PATH: process.env['PATH'],
@@ -73,5 +73,3 @@ export class AgentProcess {
     return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
   }
 }
-
-const extra = (): string[] => (process.env['EXTRA'] ?? '').split(' ').filter(Boolean);
