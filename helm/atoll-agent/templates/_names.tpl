@@ -48,7 +48,7 @@ app.kubernetes.io/instance: {{ .Release.Name }}
   verbs: [get, list, watch, create, patch, delete]
 - apiGroups: ['']
   resources: [persistentvolumeclaims]
-  verbs: [get, list, watch, delete]
+  verbs: [get, list, watch, patch, delete]
 # By name only: never list or watch, which would hand over every Secret there is.
 - apiGroups: ['']
   resources: [secrets]

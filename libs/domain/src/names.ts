@@ -20,6 +20,10 @@ export const ANNOTATION = {
   renderVersion: `${API_GROUP}/render-version`,
   /** On pod templates: differs when a directive differs that only a restart applies. */
   restartHash: `${API_GROUP}/restart-hash`,
+  /** On children: hash of what was rendered last, so that a field which is rendered no more is taken away. */
+  rendered: `${API_GROUP}/rendered`,
+  /** On a volume's claim: the file that was kept on it when its data set was deleted. */
+  keptFile: `${API_GROUP}/kept-file`,
   /** On our CRDs: orders them, see libs/kube. */
   crdVersion: `${API_GROUP}/crd-version`,
 } as const;
@@ -34,6 +38,8 @@ export const LABEL = {
   dataSet: `${API_GROUP}/data-set`,
   /** `primary` or `replica`, on data pods; the role Services select by it. */
   role: `${API_GROUP}/role`,
+  /** On the claim of the one volume that deletionPolicy Snapshot left: uid of the RedisCluster that was deleted. */
+  kept: `${API_GROUP}/kept`,
 } as const;
 
 export const FINALIZER = `${API_GROUP}/children`;

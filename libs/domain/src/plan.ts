@@ -139,6 +139,10 @@ export type Action = ActionBase &
     | { readonly kind: 'SetAside'; readonly pod: string; readonly expectRunId: string; readonly file: string }
     /** Delete a StatefulSet and leave its pods and volumes running; the next pass makes it anew (volume growth). */
     | { readonly kind: 'OrphanStatefulSet'; readonly key: ObjectKey; readonly uid: string }
+    /** SENTINEL REMOVE: this Sentinel can fail over no more. Refused while it runs a failover. */
+    | { readonly kind: 'StopMonitoring'; readonly sentinelPod: string; readonly masterName: string }
+    /** Names on a volume's claim what was kept on it, before everything else of the data set is deleted. */
+    | { readonly kind: 'KeepVolume'; readonly key: ObjectKey; readonly uid: string; readonly file: string }
     /** Ask for a bigger volume. */
     | { readonly kind: 'GrowVolume'; readonly key: ObjectKey; readonly uid: string; readonly size: string }
     /** One step of the credentials Secret: new versions beside old ones, or old ones taken out. Values never leave the executor. */

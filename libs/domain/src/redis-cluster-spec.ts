@@ -219,6 +219,10 @@ export interface ResolvedSpec {
   readonly resources: ResourceRequirements;
   readonly storage: StorageSpec;
   readonly persistenceEnabled: boolean;
+  /** The pods end their append-only file and remove it: persistence was switched off (planner/shape). */
+  readonly dropsAof?: boolean;
+  /** Pods that run now, when fewer than size and sentinel.replicas: on the way into hibernation. */
+  readonly runningPods?: { readonly redis: number; readonly sentinel: number };
   readonly persistence: {
     readonly fsync: FsyncPolicy;
     readonly save: readonly { readonly seconds: number; readonly changes: number }[];

@@ -22,6 +22,7 @@ export type SpecProblemCode =
   | 'INVALID_RESOURCE'
   | 'INVALID_STORAGE_CLASS'
   | 'STORAGE_SIZE_REQUIRED'
+  | 'VOLUME_REQUIRED'
   | 'OPERATOR_OWNED_CONFIG'
   | 'INVALID_CONFIG'
   | 'MAXMEMORY_ABOVE_LIMIT'
@@ -79,6 +80,7 @@ export const validateSpec = (spec: RedisClusterSpec): readonly SpecProblem[] => 
   ...validateConfig(spec.config ?? {}),
   ...validateResources(spec),
   ...validateStorage(spec),
+  ...validateVolumeUse(spec),
 ];
 
 /**
@@ -242,6 +244,22 @@ const isBelow = (maxmemoryBytes: number, limitBytes: number): boolean =>
 
 const validateStorage = ({ storage }: RedisClusterSpec): SpecProblem[] =>
   storage === undefined ? [] : [...validateVolumeSize(storage), ...validateClassName(storage)];
+
+/** What rests on volumes needs some. */
+const validateVolumeUse = (spec: RedisClusterSpec): SpecProblem[] => {
+  const hasVolume = spec.storage?.type === 'PersistentVolume';
+  const problems: SpecProblem[] = [];
+  if (spec.deletionPolicy === 'Snapshot' && !hasVolume) {
+    const message = 'Snapshot keeps a volume with the last RDB: it needs storage.type PersistentVolume.';
+    problems.push(problem('deletionPolicy', 'VOLUME_REQUIRED', message));
+  }
+  if (spec.hibernation === true && !(hasVolume && spec.persistence?.enabled !== false)) {
+    const message =
+      'Without pods the data live on volumes only: it needs storage.type PersistentVolume and persistence.';
+    problems.push(problem('hibernation', 'VOLUME_REQUIRED', message));
+  }
+  return problems;
+};
 
 const validateVolumeSize = (storage: StorageSpec): SpecProblem[] => {
   if (storage.size === undefined) {

@@ -40,6 +40,7 @@ export const RESOURCE = {
   serviceAccount: namespaced('v1', 'ServiceAccount', 'serviceaccounts'),
   persistentVolumeClaim: namespaced('v1', 'PersistentVolumeClaim', 'persistentvolumeclaims'),
   event: namespaced('events.k8s.io/v1', 'Event', 'events'),
+  storageClass: clusterWide('storage.k8s.io/v1', 'StorageClass', 'storageclasses'),
   node: clusterWide('v1', 'Node', 'nodes'),
   namespace: clusterWide('v1', 'Namespace', 'namespaces'),
   statefulSet: namespaced('apps/v1', 'StatefulSet', 'statefulsets'),

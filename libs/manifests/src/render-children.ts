@@ -5,7 +5,8 @@
  * with them removing the CRD would delete every Redis within a second. Credentials, connection and record are not here:
  * their content comes from elsewhere (secrets.ts, record.ts).
  */
-import { SPEC_LIMITS, type DataSetId, type KubeObject, type ResolvedSpec } from '#domain';
+import { createHash } from 'node:crypto';
+import { ANNOTATION, SPEC_LIMITS, type DataSetId, type KubeObject, type ResolvedSpec } from '#domain';
 import { childAnnotations, childLabels, type ChildOwner } from './labels.ts';
 import { nameObjects, sentinelId } from './names.ts';
 import type { RenderContext } from './render-child.ts';
@@ -48,7 +49,7 @@ export const renderChildren = (input: RenderInput): readonly KubeObject[] => {
   const context = makeContext(input);
   const { names, spec } = context;
   const withSentinel = spec.mode === 'Sentinel';
-  return [
+  return withRenderedHash([
     renderServiceAccount(context),
     renderScripts(context),
     renderConfig(context),
@@ -57,8 +58,19 @@ export const renderChildren = (input: RenderInput): readonly KubeObject[] => {
     ...(withSentinel ? [renderDisruptionBudget(context, names.sentinel, 'sentinel')] : []),
     renderRedisStatefulSet(context),
     ...(withSentinel ? [renderSentinelStatefulSet(context)] : []),
-  ];
+  ]);
 };
+
+/**
+ * Each object tells the hash of itself. A difference is looked for in the fields that are rendered, so one that is rendered
+ * no more would stay for ever; with another hash the object is applied, and the apply takes the field away.
+ */
+const withRenderedHash = (objects: readonly KubeObject[]): readonly KubeObject[] =>
+  objects.map((object) => {
+    const hash = createHash('sha256').update(JSON.stringify(object)).digest('hex').slice(0, 16);
+    const annotations = { ...object.metadata.annotations, [ANNOTATION.rendered]: hash };
+    return { ...object, metadata: { ...object.metadata, annotations } };
+  });
 
 const makeContext = (input: RenderInput): RenderContext => ({
   owner: describeOwner(input),

@@ -50,6 +50,7 @@ export const renderConfig = ({ owner, names, spec, sentinelIds }: RenderContext)
     settings: [
       `MODE=${spec.mode}`,
       `PERSISTENCE=${spec.persistenceEnabled ? 'on' : 'off'}`,
+      ...(spec.dropsAof === true ? ['AOF=drop'] : []),
       `REDIS_SET=${names.redis}`,
       `REDIS_PODS=${spec.size}`,
       `SENTINEL_SET=${names.sentinel}`,

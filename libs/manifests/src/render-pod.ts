@@ -2,22 +2,14 @@
  * What the pods of both StatefulSets share. Invariant: they pass Pod Security "restricted", hold no token of the API
  * server, and carry no password in arguments or environment: credentials are files of a projected Secret.
  */
-import type {
-  V1Affinity,
-  V1Container,
-  V1EnvVar,
-  V1PodSpec,
-  V1SecurityContext,
-  V1Volume,
-} from '@kubernetes/client-node';
+import type { V1Container, V1EnvVar, V1PodSpec, V1SecurityContext, V1Volume } from '@kubernetes/client-node';
 import { selectorLabels } from './labels.ts';
 import type { Component } from './names.ts';
 import type { RenderContext } from './render-child.ts';
+import { renderScheduling } from './render-scheduling.ts';
 
 /** The numeric user of the official images; any number but 0 works, as nothing looks it up. */
 const USER = 999;
-/** A pod on a node that is gone is given up after 30 s instead of the default 300 s. */
-const NODE_LOSS_TOLERATION_S = 30;
 /** Redis waits up to 10 s for lagging replicas at SIGTERM, then writes its files. */
 const TERMINATION_GRACE_S = 60;
 
@@ -68,7 +60,7 @@ export const renderContainer = (
 
 /** The pod around the container. `volumes` come after the shared ones; `state` is the writable /run/atoll. */
 export const renderPodSpec = (
-  { owner, names }: RenderContext,
+  { owner, names, spec: { scheduling } }: RenderContext,
   component: Component,
   container: V1Container,
   volumes: { readonly state: V1Volume; readonly more: readonly V1Volume[] },
@@ -85,19 +77,7 @@ export const renderPodSpec = (
     fsGroupChangePolicy: 'OnRootMismatch',
     seccompProfile: { type: 'RuntimeDefault' },
   },
-  tolerations: ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable'].map((key) => ({
-    key,
-    operator: 'Exists',
-    effect: 'NoExecute',
-    tolerationSeconds: NODE_LOSS_TOLERATION_S,
-  })),
-  topologySpreadConstraints: ['kubernetes.io/hostname', 'topology.kubernetes.io/zone'].map((topologyKey) => ({
-    maxSkew: 1,
-    topologyKey,
-    whenUnsatisfiable: 'ScheduleAnyway',
-    labelSelector: { matchLabels: selectorLabels(owner.dataSetHash, component) },
-  })),
-  affinity: preferOtherNodes(owner.dataSetHash, component),
+  ...renderScheduling(scheduling, selectorLabels(owner.dataSetHash, component)),
   containers: [container],
   volumes: [
     { name: 'scripts', configMap: { name: names.scripts, defaultMode: 0o444 } },
@@ -109,18 +89,4 @@ export const renderPodSpec = (
     volumes.state,
     ...volumes.more,
   ],
-});
-
-const preferOtherNodes = (dataSetHash: string, component: Component): V1Affinity => ({
-  podAntiAffinity: {
-    preferredDuringSchedulingIgnoredDuringExecution: [
-      {
-        weight: 100,
-        podAffinityTerm: {
-          topologyKey: 'kubernetes.io/hostname',
-          labelSelector: { matchLabels: selectorLabels(dataSetHash, component) },
-        },
-      },
-    ],
-  },
 });

@@ -68,7 +68,7 @@ export const renderRedisStatefulSet = (context: RenderContext): KubeObject => {
   const state: V1Volume = { name: 'state', emptyDir: { medium: 'Memory', sizeLimit: '4Mi' } };
   const more: V1Volume[] = persistent ? [] : [{ name: VOLUME_CLAIM_PREFIX, emptyDir: {} }];
   return renderStatefulSet(context, names.redis, 'redis', {
-    replicas: spec.size,
+    replicas: spec.runningPods?.redis ?? spec.size,
     pod: renderPodSpec(context, 'redis', container, { state, more }),
     podAnnotations: { ...podAnnotations(owner), [ANNOTATION.restartHash]: restartHash(spec, owner.renderVersion) },
     claims: persistent ? [renderClaim(context)] : [],
@@ -96,7 +96,7 @@ export const renderSentinelStatefulSet = (context: RenderContext): KubeObject =>
     readinessProbe: { ...answers, periodSeconds: 5, timeoutSeconds: 3, failureThreshold: 3 },
   });
   return renderStatefulSet(context, names.sentinel, 'sentinel', {
-    replicas: spec.sentinel.replicas,
+    replicas: spec.runningPods?.sentinel ?? spec.sentinel.replicas,
     pod: renderPodSpec(context, 'sentinel', container, { state: { name: 'state', emptyDir: {} }, more: [] }),
     podAnnotations: podAnnotations(owner),
     claims: [],

@@ -1,15 +1,13 @@
 /**
- * Which part of the user's spec is acted on. Decided from the spec, the live children and the record. What this release
- * cannot change without endangering data (a smaller size, another mode, storage or persistence) is held at what
- * is live and named as a refusal: the data set is kept healthy as it is, and nothing is deleted. Without the hold, one
- * edit would shrink a StatefulSet under its primary, or restart an append-only server as one that loads nothing.
+ * Which part of the user's spec is acted on. Decided from the spec, the live children and the record. What cannot be
+ * changed in place (other or smaller storage) is held at what is live and named as a refusal: the data set is kept
+ * healthy as it is, and nothing is deleted. How the rest is reached, step by step, is shape/choose-shape.ts.
  */
 import { findUpgradeEdge, parseQuantity, validateSpec } from '#domain';
 import type { DataSetRecord, EngineVersion, RedisClusterSnapshot, ResolvedSpec } from '#domain';
 import { CURRENT_RENDER_VERSION, resolveSpec } from '#manifests';
-import type { ObjectNames } from '#manifests';
 import type { DataPod } from './cluster-view.ts';
-import { readLiveShape } from './read-live-shape.ts';
+import { withSurge } from './rollout/surge.ts';
 import type { LiveShape } from './read-live-shape.ts';
 
 export interface SpecRefusal {
@@ -19,15 +17,16 @@ export interface SpecRefusal {
 }
 
 export interface AcceptedSpec {
-  readonly spec: ResolvedSpec;
+  /** The user's spec, except for what `refusals` name: where the data set is led to. */
+  readonly wanted: ResolvedSpec;
   readonly refusals: readonly SpecRefusal[];
   /** False when nothing may be rendered until the spec is mended. */
   readonly specUsable: boolean;
 }
 
 interface AcceptInput {
+  readonly live: LiveShape;
   readonly snapshot: RedisClusterSnapshot;
-  readonly names: ObjectNames;
   readonly record: DataSetRecord | undefined;
   readonly renderVersion: number;
   readonly dataPods: readonly DataPod[];
@@ -39,80 +38,40 @@ interface Hold extends SpecRefusal {
 
 export const acceptSpec = (input: AcceptInput): AcceptedSpec => {
   const { resource } = input.snapshot;
-  const wanted = resolveSpec(resource.spec);
-  const live = readLiveShape(input.snapshot, input.names);
+  const wanted = withSurge(resolveSpec(resource.spec), input.record);
   const problems = validateSpec(resource.spec).map(({ path, message }): SpecRefusal => ({
     reason: 'InvalidSpec',
     message: `${path.join('.')}: ${message}`,
   }));
   const unfit = explainUnfit(input, wanted);
-  const holds = [holdMode, holdSize, holdSentinels, holdPersistence, holdStorage].flatMap(
-    (hold) => hold(wanted, live) ?? [],
-  );
+  const holds = [holdStorage].flatMap((hold) => hold(wanted, input.live) ?? []);
   return {
-    spec: holds.reduce((spec, { kept }) => ({ ...spec, ...kept }), wanted),
+    wanted: holds.reduce((spec, { kept }) => ({ ...spec, ...kept }), wanted),
     refusals: [...problems, ...unfit, ...holds.map(({ reason, message }) => ({ reason, message }))],
     specUsable: problems.length === 0 && unfit.length === 0,
   };
 };
 
-const NOT_YET = 'changing it in place is not offered yet';
-
-const holdMode = (wanted: ResolvedSpec, { mode, size, sentinels }: LiveShape): Hold | undefined => {
-  if (mode === undefined || mode === wanted.mode) return undefined;
-  return {
-    reason: 'ModeChangeNotSupported',
-    message: `The mode stays ${mode}: ${NOT_YET}. Set spec.mode to ${mode}.`,
-    kept: {
-      mode,
-      ...(size === undefined ? {} : { size }),
-      ...(sentinels === undefined ? {} : { sentinel: { ...wanted.sentinel, replicas: sentinels } }),
-    },
-  };
-};
-
-const holdSize = (wanted: ResolvedSpec, { size }: LiveShape): Hold | undefined => {
-  if (size === undefined || wanted.size >= size) return undefined;
-  return {
-    reason: 'SizeLoweringNotSupported',
-    message: `The size stays ${size}: lowering it is not offered yet. Set spec.size to ${size} or more.`,
-    kept: { size },
-  };
-};
-
-const holdSentinels = (wanted: ResolvedSpec, { mode, sentinels }: LiveShape): Hold | undefined => {
-  if (mode !== 'Sentinel' || sentinels === undefined || wanted.sentinel.replicas >= sentinels) return undefined;
-  return {
-    reason: 'SentinelLoweringNotSupported',
-    message: `There stay ${sentinels} Sentinels: removing some is not offered yet. Set spec.sentinel.replicas to ${sentinels} or more.`,
-    kept: { sentinel: { ...wanted.sentinel, replicas: sentinels } },
-  };
-};
-
-const holdPersistence = (wanted: ResolvedSpec, { persistenceEnabled }: LiveShape): Hold | undefined => {
-  if (persistenceEnabled === undefined || persistenceEnabled === wanted.persistenceEnabled) return undefined;
-  const state = persistenceEnabled ? 'on' : 'off';
-  return {
-    reason: 'PersistenceChangeNotSupported',
-    message: `Persistence stays ${state}: ${NOT_YET}. Set spec.persistence.enabled to ${persistenceEnabled}.`,
-    kept: { persistenceEnabled },
-  };
-};
-
+/** A volume can grow (shape/step-storage.ts); what it is made of, and down to less, it cannot change. */
 const holdStorage = (wanted: ResolvedSpec, { storage }: LiveShape): Hold | undefined => {
-  if (storage === undefined || sameStorage(storage, wanted.storage)) return undefined;
+  if (storage === undefined) return undefined;
+  const because = explainStorage(storage, wanted.storage);
+  if (because === undefined) return undefined;
   return {
     reason: 'StorageChangeNotSupported',
-    message: `The storage stays ${storage.type} ${storage.size ?? ''}: ${NOT_YET}. Set spec.storage back.`,
+    message: `The storage stays ${[storage.type, storage.size].filter(Boolean).join(' ')}: ${because}. Set spec.storage back, or make a new RedisCluster.`,
     kept: { storage },
   };
 };
 
-const sameStorage = (live: ResolvedSpec['storage'], wanted: ResolvedSpec['storage']): boolean => {
-  if (live.type !== wanted.type) return false;
-  if (wanted.type === 'Ephemeral') return true;
-  const sameSize = parseQuantity(live.size ?? '') === parseQuantity(wanted.size ?? '');
-  return sameSize && (wanted.storageClassName ?? live.storageClassName) === live.storageClassName;
+const explainStorage = (live: ResolvedSpec['storage'], wanted: ResolvedSpec['storage']): string | undefined => {
+  if (live.type !== wanted.type) return 'its type cannot be changed in place';
+  if (wanted.type === 'Ephemeral') return undefined;
+  if ((wanted.storageClassName ?? live.storageClassName) !== live.storageClassName) {
+    return 'a volume cannot move to another StorageClass';
+  }
+  const [was, asked] = [parseQuantity(live.size ?? ''), parseQuantity(wanted.size ?? '')];
+  return was !== undefined && asked !== undefined && asked < was ? 'a volume cannot be made smaller' : undefined;
 };
 
 /** What cannot be held: nothing is rendered at all until it is mended. */

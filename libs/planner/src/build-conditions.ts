@@ -38,23 +38,29 @@ const yes = (reason: string, message: string): Draft => ({ status: 'True', reaso
 
 const draftReady = ({ health, phase, findings, view }: ConditionInput): Draft => {
   if (phase === 'Ready') return yes('Ready', `${view.key.name} is as its spec says.`);
+  if (phase === 'Hibernated') return yes('Hibernated', `${view.key.name} sleeps, as its spec says.`);
+  if (phase === 'Suspended' && health.defects.length === 0) return yes('Suspended', `${view.key.name} works.`);
   const cause = findings.find((finding) => BLOCKING.has(finding.type) && finding.status === 'True');
   const defect = cause ?? health.defects[0];
   return no(defect?.reason ?? phase, defect?.message ?? `The phase is ${phase}.`);
 };
 const BLOCKING = new Set<ConditionType>(['SpecRejected', 'ActionRequired', 'Reconciling']);
 
+const QUIET = new Set<Phase>(['Ready', 'ActionRequired', 'SpecRejected', 'Suspended', 'Hibernated']);
+
 const draftReconciling = ({ health, phase, actions }: ConditionInput): Draft => {
   const cause = actions[0] ?? health.defects[0];
-  if (phase === 'Ready' || phase === 'ActionRequired' || phase === 'SpecRejected' || cause === undefined) {
+  if (QUIET.has(phase) || cause === undefined) {
     return no('Settled', 'Nothing is being changed.');
   }
   return yes(cause.reason, cause.message);
 };
 
+const WITHOUT_DEFECTS = new Set<Phase>(['Creating', 'Pending', 'Deleting', 'Hibernated']);
+
 const draftDegraded = ({ health, phase }: ConditionInput): Draft => {
   const [defect] = health.defects;
-  if (defect === undefined || phase === 'Creating' || phase === 'Pending' || phase === 'Deleting') {
+  if (defect === undefined || WITHOUT_DEFECTS.has(phase)) {
     return no('NotDegraded', 'Every part works.');
   }
   return yes(defect.reason, health.defects.map(({ message }) => message).join(' '));
@@ -67,7 +73,8 @@ const draftReplication = ({ health, view }: ConditionInput): Draft => {
   return health.linked.length >= wanted ? yes('AllLinked', message) : no('ReplicasNotLinked', message);
 };
 
-const draftAvailable = ({ health }: ConditionInput): Draft => {
+const draftAvailable = ({ health, view }: ConditionInput): Draft => {
+  if (view.wanted.fenced) return no('Fenced', 'No client write is taken (spec.fencing); reads are.');
   if (health.takesWrites) return yes('PrimaryServes', `${health.primary?.name ?? ''} takes writes.`);
   if (health.primary === undefined) return no('NoPrimary', 'There is no confirmed primary.');
   if (health.primary.facts.loading) return no('Loading', `${health.primary.name} is loading its data.`);

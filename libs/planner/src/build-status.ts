@@ -80,9 +80,19 @@ const choosePhase = (input: StatusInput, health: Health): Phase => {
   if (isAsked(input, 'ActionRequired')) return 'ActionRequired';
   if (input.view.snapshot.resource.metadata.deletionTimestamp !== undefined) return 'Deleting';
   if (isAsked(input, 'SpecRejected')) return 'SpecRejected';
-  const isRolling = takesTurn(input.rollout);
-  const settled = health.defects.length === 0 && input.actions.every(isHousekeeping) && !isRolling;
-  return settled ? 'Ready' : chooseUnsettledPhase(input.view, health, isRolling || health.defects.length === 0);
+  return chooseRestingPhase(input) ?? chooseMovingPhase(input, health);
+};
+
+/** What the spec put to rest. */
+const chooseRestingPhase = (input: StatusInput): Phase | undefined => {
+  if (input.view.wanted.suspended) return 'Suspended';
+  return isAsked(input, 'Hibernated') ? 'Hibernated' : undefined;
+};
+
+const chooseMovingPhase = (input: StatusInput, health: Health): Phase => {
+  const isChanging = takesTurn(input.rollout) || input.view.shapeNotes.length > 0;
+  const settled = health.defects.length === 0 && input.actions.every(isHousekeeping) && !isChanging;
+  return settled ? 'Ready' : chooseUnsettledPhase(input.view, health, isChanging || health.defects.length === 0);
 };
 
 /** Clears a Sentinel's memory in calm: nothing of the data set changes, so it stays Ready. */

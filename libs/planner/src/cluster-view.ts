@@ -19,6 +19,9 @@ import type { PlannerInput, PlannerPolicy } from './planner-input.ts';
 import { presentField } from './present-field.ts';
 import { acceptSpec } from './accept-spec.ts';
 import type { SpecRefusal } from './accept-spec.ts';
+import { holdAtLive } from './hold-at-live.ts';
+import { readLiveShape } from './read-live-shape.ts';
+import type { LiveShape } from './read-live-shape.ts';
 
 export type ReachableRedis = Extract<RedisNodeFacts, { reachable: true }>;
 export type ReachableSentinel = Extract<SentinelFacts, { reachable: true }>;
@@ -32,6 +35,14 @@ export interface SentinelPod extends PodSnapshot {
 /** A data pod whose Redis answered. */
 export type AnsweringPod = DataPod & { readonly facts: ReachableRedis };
 
+/** A change of the data set's shape that is not done yet. */
+export interface ShapeNote {
+  /** Stable code in CamelCase. */
+  readonly reason: string;
+  /** What is being changed or waited for, with the object. */
+  readonly message: string;
+}
+
 export interface ClusterView {
   readonly snapshot: RedisClusterSnapshot;
   readonly nowMs: number;
@@ -41,8 +52,13 @@ export interface ClusterView {
   readonly dataSetId: DataSetId;
   readonly names: ObjectNames;
   readonly renderVersion: number;
-  /** The spec that is acted on: the user's, except for what `refusals` name. */
+  /** The spec that is rendered and kept now: one step on the way from what is live to `wanted` (shape/). */
   readonly spec: ResolvedSpec;
+  /** Where it is led to: the user's spec, except for what `refusals` name. */
+  readonly wanted: ResolvedSpec;
+  readonly live: LiveShape;
+  /** What is still to be changed, and what each change waits for; empty once `spec` is `wanted`. */
+  readonly shapeNotes: readonly ShapeNote[];
   readonly refusals: readonly SpecRefusal[];
   /** False when nothing may be rendered from the spec. */
   readonly specUsable: boolean;
@@ -63,7 +79,9 @@ export const buildClusterView = ({ snapshot, nowMs, policy }: PlannerInput): Clu
   const ordered = [...snapshot.pods].sort((a, b) => a.ordinal - b.ordinal);
   const pods = ordered.filter((pod) => pod.component === 'redis');
   const dataPods = pods.map((pod) => ({ ...pod, facts: snapshot.redis[pod.name] ?? UNKNOWN_FACTS }));
+  const live = readLiveShape(snapshot, names);
   const renderVersion = record?.renderVersion ?? resource.status?.renderVersion ?? CURRENT_RENDER_VERSION;
+  const accepted = acceptSpec({ snapshot, live, record, renderVersion, dataPods });
   return {
     snapshot,
     nowMs,
@@ -73,7 +91,10 @@ export const buildClusterView = ({ snapshot, nowMs, policy }: PlannerInput): Clu
     dataSetId,
     names,
     renderVersion,
-    ...acceptSpec({ snapshot, names, record, renderVersion, dataPods }),
+    ...accepted,
+    spec: holdAtLive(accepted.wanted, live),
+    live,
+    shapeNotes: [],
     dataPods,
     sentinelPods: ordered
       .filter((pod) => pod.component === 'sentinel')

@@ -25,7 +25,8 @@ export const judgeConfig = (view: ClusterView): ConfigJudgement => {
   if (pods.length === 0) return { changes: [], status: view.snapshot.resource.status?.config };
   const remembered = view.snapshot.resource.status?.config?.rejected ?? [];
   const verdicts = new Map<string, Verdict>();
-  const wanted = redisDirectives(view.spec);
+  // appendonly is switched in an order of its own (switch-persistence).
+  const { appendonly: _, ...wanted } = redisDirectives(view.spec);
   for (const name of Object.keys({ ...wanted, ...view.spec.config })) {
     verdicts.set(name, judge({ view, pods, remembered, wanted }, name));
   }

@@ -149,9 +149,6 @@ describe('deletion', () => {
 
 describe('a spec that is refused', () => {
   it.each([
-    ['a smaller size', { size: 2 }, 'SizeLoweringNotSupported'],
-    ['another mode', { mode: 'Replication' }, 'ModeChangeNotSupported'],
-    ['persistence switched on', { persistence: { enabled: true } }, 'PersistenceChangeNotSupported'],
     [
       'other storage',
       { storage: { type: 'PersistentVolume', size: '1Gi' }, persistence: { enabled: false } },
@@ -174,7 +171,7 @@ describe('a spec that is refused', () => {
   });
 
   it('the running data set is still kept whole: a lost Service comes back', () => {
-    const settled = withResource(drawSettled(), { spec: { size: 2 } });
+    const settled = withResource(drawSettled(), { spec: { storage: { type: 'PersistentVolume', size: '1Gi' } } });
     const children = settled.children.filter(({ kind, metadata }) => kind !== 'Service' || metadata.name !== 'orders');
     expect(kinds(plan({ ...settled, children }))).toEqual(['ApplyChild']);
   });

@@ -7,6 +7,7 @@ import type { Action, Plan, RolloutStatus } from '#domain';
 import { buildStatus } from './build-status.ts';
 import { buildClusterView } from './cluster-view.ts';
 import type { ClusterView } from './cluster-view.ts';
+import { chooseShape } from './shape/choose-shape.ts';
 import { findPrimary } from './find-primary.ts';
 import { keepStatus } from './keep-status.ts';
 import type { PlannerInput } from './planner-input.ts';
@@ -17,7 +18,7 @@ import { RULES } from './rules.ts';
 const BLIND_GATES = new Set(['NotOwner', 'StalePicture', 'DeletionReleased']);
 
 export const planRedisCluster = (input: PlannerInput): Plan => {
-  const view = buildClusterView(input);
+  const view = chooseShape(buildClusterView(input));
   const primary = findPrimary(view);
   const actions: Action[] = [];
   const findings: Finding[] = [];
@@ -26,7 +27,7 @@ export const planRedisCluster = (input: PlannerInput): Plan => {
   for (const rule of RULES) {
     const outcome = rule.decide({ view, primary, planned: actions });
     if (outcome === undefined) continue;
-    actions.push(...withinOneDisruption(actions, outcome));
+    if (!isHeldByFence(view, outcome)) actions.push(...withinOneDisruption(actions, outcome));
     findings.push(...(outcome.findings ?? []));
     rollout = outcome.rollout ?? rollout;
     trail.push({ rule: rule.name, reason: outcome.reason, message: outcome.message });
@@ -36,6 +37,12 @@ export const planRedisCluster = (input: PlannerInput): Plan => {
   const status = blind ? keepStatus(view) : buildStatus({ view, primary, findings, actions, rollout });
   return { actions, trail, status, ...chooseRecheck(view, status.phase, actions) };
 };
+
+const PROMOTES = new Set<Action['kind']>(['PromotePod', 'FailOverBySentinel', 'SwitchOver']);
+
+/** While the fence stands nobody is made primary (spec.fencing); the first primary of a new data set is no danger. */
+const isHeldByFence = ({ wanted }: ClusterView, { reason, actions = [] }: RuleOutcome): boolean =>
+  wanted.fenced && reason !== 'CreatingDataSet' && actions.some(({ kind }) => PROMOTES.has(kind));
 
 const withinOneDisruption = (planned: readonly Action[], { actions = [] }: RuleOutcome): readonly Action[] => {
   let free = !planned.some((action) => action.disruptive);
@@ -48,6 +55,14 @@ const withinOneDisruption = (planned: readonly Action[], { actions = [] }: RuleO
   return cut === -1 ? actions : actions.slice(0, cut);
 };
 
+const QUIET_PHASES = new Set<Plan['status']['phase']>([
+  'ActionRequired',
+  'SpecRejected',
+  'Ready',
+  'Suspended',
+  'Hibernated',
+]);
+
 /** Redis changes without telling Kubernetes, so even a settled data set is looked at again. */
 const chooseRecheck = (
   { policy, snapshot }: ClusterView,
@@ -55,6 +70,6 @@ const chooseRecheck = (
   actions: readonly Action[],
 ): Pick<Plan, 'recheckAfterMs'> => {
   if (!snapshot.ownsNamespace) return { recheckAfterMs: policy.recheckLaterMs };
-  const waiting = phase === 'ActionRequired' || phase === 'SpecRejected' || phase === 'Ready';
+  const waiting = QUIET_PHASES.has(phase);
   return { recheckAfterMs: waiting && actions.length === 0 ? policy.recheckLaterMs : policy.recheckSoonMs };
 };

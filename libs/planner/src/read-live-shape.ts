@@ -9,6 +9,9 @@ export interface LiveShape {
   readonly size: number | undefined;
   readonly sentinels: number | undefined;
   readonly storage: ResolvedSpec['storage'] | undefined;
+  readonly minReplicasToWrite: number | undefined;
+  /** What the StatefulSets run, which is less than size and sentinels in hibernation. */
+  readonly running: { readonly redis: number | undefined; readonly sentinel: number | undefined };
 }
 
 interface StatefulSetFields {
@@ -25,27 +28,37 @@ interface StatefulSetFields {
 
 /** Every field is undefined where nothing live tells it, as before the first apply. */
 export const readLiveShape = (snapshot: RedisClusterSnapshot, names: ObjectNames): LiveShape => {
-  const config = findChild(snapshot, 'ConfigMap', names.config);
-  const settings = readSettings(config?.['data']);
-  const data = findChild(snapshot, 'StatefulSet', names.redis) as StatefulSetFields | undefined;
-  const sentinels = findChild(snapshot, 'StatefulSet', names.sentinel) as StatefulSetFields | undefined;
+  const { settings, directives } = readConfig(findChild(snapshot, 'ConfigMap', names.config)?.['data']);
+  const redis = findChild(snapshot, 'StatefulSet', names.redis) as StatefulSetFields | undefined;
+  const sentinel = findChild(snapshot, 'StatefulSet', names.sentinel) as StatefulSetFields | undefined;
   const persistence = settings['PERSISTENCE'];
+  const minReplicas = /^min-replicas-to-write (\d+)$/m.exec(directives)?.[1];
   return {
     mode: MODES.find((mode) => mode === settings['MODE']),
     persistenceEnabled: persistence === undefined ? undefined : persistence === 'on',
-    size: Number(settings['REDIS_PODS']) || data?.spec?.replicas,
-    sentinels: Number(settings['SENTINEL_PODS']) || sentinels?.spec?.replicas,
-    storage: data === undefined ? undefined : readStorage(data),
+    size: countOf(settings['REDIS_PODS'], redis),
+    sentinels: countOf(settings['SENTINEL_PODS'], sentinel),
+    storage: redis === undefined ? undefined : readStorage(redis),
+    minReplicasToWrite: minReplicas === undefined ? undefined : Number(minReplicas),
+    running: { redis: replicasOf(redis), sentinel: replicasOf(sentinel) },
   };
 };
 
 const MODES: readonly Mode[] = ['Standalone', 'Replication', 'Sentinel'];
 
-/** The `NAME=value` lines that the entrypoints read. */
-const readSettings = (data: unknown): Readonly<Record<string, string>> => {
-  const text = typeof data === 'object' && data !== null ? (data as { settings?: unknown }).settings : undefined;
-  if (typeof text !== 'string') return {};
-  return Object.fromEntries([...text.matchAll(/^([A-Z_]+)=(.*)$/gm)].map(([, name, value]) => [name, value]));
+const replicasOf = (set: StatefulSetFields | undefined): number | undefined => set?.spec?.replicas;
+
+const countOf = (text: string | undefined, set: StatefulSetFields | undefined): number | undefined =>
+  Number(text) || replicasOf(set);
+
+/** The `NAME=value` lines that the entrypoints read, and the text of redis.conf. */
+const readConfig = (data: unknown): { settings: Readonly<Record<string, string>>; directives: string } => {
+  const texts = (typeof data === 'object' && data !== null ? data : {}) as Readonly<Record<string, string>>;
+  const lines = [...(texts['settings'] ?? '').matchAll(/^([A-Z_]+)=(.*)$/gm)];
+  return {
+    settings: Object.fromEntries(lines.map(([, name, value]) => [name, value])) as Readonly<Record<string, string>>,
+    directives: texts['redis.conf'] ?? '',
+  };
 };
 
 const readStorage = (statefulSet: StatefulSetFields): ResolvedSpec['storage'] => {

@@ -3,6 +3,7 @@ import type { Rule } from './rule.ts';
 import { addFinalizer } from './rules/add-finalizer.ts';
 import { applyChildren } from './rules/apply-children.ts';
 import { attachReplicas } from './rules/attach-replicas.ts';
+import { changeShape } from './rules/change-shape.ts';
 import { checkDataSafety } from './rules/check-data-safety.ts';
 import { correctConfig } from './rules/correct-config.ts';
 import { createDataSet } from './rules/create-data-set.ts';
@@ -11,7 +12,11 @@ import { gateDeletion } from './rules/gate-deletion.ts';
 import { gateNamespaceOwner } from './rules/gate-namespace-owner.ts';
 import { gateRejectedSpec } from './rules/gate-rejected-spec.ts';
 import { gateStalePicture } from './rules/gate-stale-picture.ts';
+import { gateSuspended } from './rules/gate-suspended.ts';
 import { gateTerminatingDefinition } from './rules/gate-terminating-definition.ts';
+import { growVolumes } from './rules/grow-volumes.ts';
+import { hibernate } from './rules/hibernate.ts';
+import { holdFence } from './rules/hold-fence.ts';
 import { labelRoles } from './rules/label-roles.ts';
 import { monitorPrimary } from './rules/monitor-primary.ts';
 import { provideCredentials } from './rules/provide-credentials.ts';
@@ -20,17 +25,22 @@ import { recordPrimary } from './rules/record-primary.ts';
 import { recoverPrimary } from './rules/recover-primary.ts';
 import { restorePriority } from './rules/restore-priority.ts';
 import { rollOut } from './rules/roll-out.ts';
+import { removeLeftovers } from './rules/remove-leftovers.ts';
+import { switchPersistence } from './rules/switch-persistence.ts';
 
 export const RULES: readonly Rule[] = [
   gateNamespaceOwner,
   gateStalePicture,
   gateTerminatingDefinition,
   gateDeletion,
+  gateSuspended,
   gateRejectedSpec,
   checkDataSafety,
+  holdFence,
   addFinalizer,
   provideCredentials,
   applyChildren,
+  hibernate,
   createDataSet,
   recoverPrimary,
   recordPrimary,
@@ -40,6 +50,10 @@ export const RULES: readonly Rule[] = [
   labelRoles,
   restorePriority,
   correctConfig,
+  switchPersistence,
+  changeShape,
   raiseRenderVersion,
   rollOut,
+  removeLeftovers,
+  growVolumes,
 ];

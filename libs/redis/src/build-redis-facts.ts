@@ -27,6 +27,7 @@ export const buildRedisFacts = (infoText: string, config: Pairs): ReachableRedis
     connectedReplicas: readInfoNumber(info, 'connected_slaves', 0),
     loading: info['loading'] === '1' || info['async_loading'] === '1',
     keys: countKeys(info),
+    ...readPersistence(info),
     config: { ...config },
   };
 };
@@ -54,6 +55,20 @@ const readFailover = (info: InfoFields): Pick<ReachableRedis, 'failoverState'> =
   const state = info['master_failover_state'] ?? 'no-failover';
   return state === 'no-failover' ? {} : { failoverState: state };
 };
+/** A rewrite that is scheduled counts as one that runs: until it ends, a new append-only file is not whole. */
+const readPersistence = (info: InfoFields): Pick<ReachableRedis, 'aof' | 'save'> => ({
+  aof: {
+    enabled: info['aof_enabled'] === '1',
+    rewriting: info['aof_rewrite_in_progress'] === '1' || info['aof_rewrite_scheduled'] === '1',
+    lastWriteOk: info['aof_last_write_status'] !== 'err' && info['aof_last_bgrewrite_status'] !== 'err',
+  },
+  save: {
+    inProgress: info['rdb_bgsave_in_progress'] === '1',
+    lastOk: info['rdb_last_bgsave_status'] !== 'err',
+    lastAtSeconds: readInfoNumber(info, 'rdb_last_save_time', 0),
+    changesSince: readInfoNumber(info, 'rdb_changes_since_last_save', 0),
+  },
+});
 
 const readReplicaFields = (info: InfoFields): Partial<ReachableRedis> => {
   const downForS = readInfoNumber(info, 'master_link_down_since_seconds', -1);

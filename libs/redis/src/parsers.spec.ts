@@ -103,6 +103,8 @@ describe('facts of real answers', () => {
       connectedReplicas: 0,
       loading: false,
       keys: 7,
+      aof: { enabled: false, rewriting: false, lastWriteOk: true },
+      save: { inProgress: false, lastOk: true, lastAtSeconds: 0, changesSince: 0 },
       config: { maxmemory: '0' },
     });
   });

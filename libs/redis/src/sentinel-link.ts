@@ -145,8 +145,13 @@ export class SentinelLink {
     return firstRefusal(await this.#connection.run([['SENTINEL', 'FAILOVER', masterName]]));
   }
 
-  /** SENTINEL REMOVE; unchanged when the name is not monitored. */
+  /** SENTINEL REMOVE; unchanged when the name is not monitored, refused while this Sentinel runs a failover. */
   async remove(masterName: string): Promise<CommandOutcome> {
+    const [current] = await this.#connection.run([['SENTINEL', 'MASTER', masterName]]);
+    if (current?.ok !== true) return unchanged;
+    if (parseSentinelMaster(current.value).flags.includes('failover_in_progress')) {
+      return refused('FAILOVER_IN_PROGRESS', 'This Sentinel runs a failover.');
+    }
     const [reply] = await this.#connection.run([['SENTINEL', 'REMOVE', masterName]]);
     return reply?.ok === true ? done : unchanged;
   }

@@ -10,8 +10,11 @@ import { executeDeleteChild } from './execute-delete-child.ts';
 import { executeDeletePod } from './execute-delete-pod.ts';
 import { executeEvictPod } from './execute-evict-pod.ts';
 import { executeAddFinalizer, executeRemoveFinalizer } from './execute-finalizer.ts';
+import { executeGrowVolume } from './execute-grow-volume.ts';
+import { executeKeepVolume } from './execute-keep-volume.ts';
 import { executeLabelRole } from './execute-label-role.ts';
 import { executeMonitorPrimary } from './execute-monitor-primary.ts';
+import { executeOrphanStatefulSet } from './execute-orphan-stateful-set.ts';
 import { executePromotePod } from './execute-promote-pod.ts';
 import { executePublishConnection } from './execute-publish-connection.ts';
 import { executeReplicateFrom } from './execute-replicate-from.ts';
@@ -19,6 +22,7 @@ import { executeResetSentinel } from './execute-reset-sentinel.ts';
 import { executeSetConfig } from './execute-set-config.ts';
 import { executeSetSentinelSettings } from './execute-set-sentinel-settings.ts';
 import { executeSwitchOver } from './execute-switch-over.ts';
+import { executeStopMonitoring } from './execute-stop-monitoring.ts';
 import { executeWriteRecord } from './execute-write-record.ts';
 import type { ExecutionContext, Executor } from './execution-context.ts';
 
@@ -38,6 +42,10 @@ const EXECUTORS: { readonly [K in ActionKind]?: Executor<K> } = {
   SetConfig: executeSetConfig,
   LabelRole: executeLabelRole,
   EvictPod: executeEvictPod,
+  StopMonitoring: executeStopMonitoring,
+  OrphanStatefulSet: executeOrphanStatefulSet,
+  GrowVolume: executeGrowVolume,
+  KeepVolume: executeKeepVolume,
   DeletePod: executeDeletePod,
   SwitchOver: executeSwitchOver,
 };

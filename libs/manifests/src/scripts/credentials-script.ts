@@ -73,11 +73,14 @@ sentinel_acl() {
 }
 
 # ask HOST PORT COMMAND...: replies, one line a value, after the OK of AUTH. Nothing within 2 s is no answer.
-ask() {
-  ask_host=$1 ask_port=$2
-  shift 2
+ask() { ask_as sentinel "$@"; }
+
+# ask_as USER HOST PORT COMMAND...
+ask_as() {
+  ask_user=$1 ask_host=$2 ask_port=$3
+  shift 3
   {
-    printf 'AUTH sentinel "%s"\n' "$(quoted sentinel)"
+    printf 'AUTH %s "%s"\n' "$ask_user" "$(quoted "$ask_user")"
     for ask_command in "$@"; do printf '%s\n' "$ask_command"; done
   } | timeout 2 "$CLI" -h "$ask_host" -p "$ask_port" 2>/dev/null
 }

@@ -2,11 +2,23 @@
  * Probes of a data pod, by exec, with the password through a pipe. Alive is whatever answers, also with "loading" or
  * "busy": killing a server that loads makes it load again for ever. Ready is who serves: a primary, or a replica with
  * its link up; never a waiting one, and never dependent on anything outside the pod's own view.
+ *
+ * The readiness probe also carries out, inside the pod, that persistence was switched off: once this pod's own copy of the
+ * settings says so, and not before, the append-only file is ended and removed. The agent cannot do it from outside: a pod's
+ * ConfigMap volume lags by up to two minutes, and a container that crashes in between, on a file that was ended, would
+ * take it for the newest state and start as primary.
  */
 export const PROBE_REDIS_SCRIPT = String.raw`#!/bin/sh
 # Usage: probe-redis.sh liveness|readiness
 set -u
 . /etc/atoll/scripts/credentials.sh
+
+# The server ends its append-only file first; until then the file is the newest state and a restart loads it.
+drop_aof() {
+  [ "$(setting AOF)" = drop ] && [ "$(setting PERSISTENCE)" = off ] || return 0
+  state=$(ask_as atoll 127.0.0.1 6379 'CONFIG SET appendonly no' 'CONFIG GET appendonly' | tail -n 1)
+  if [ "$state" = no ]; then rm -rf /data/appendonlydir /data/dump.rdb; fi
+}
 
 case $1 in
   liveness)
@@ -18,6 +30,7 @@ case $1 in
     exit 1
     ;;
   readiness)
+    drop_aof
     ask 127.0.0.1 6379 PING ROLE | awk '
       NR == 2 { pong = ($0 == "PONG") }
       NR == 3 { role = $0 }

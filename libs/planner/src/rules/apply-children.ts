@@ -35,6 +35,12 @@ const applyIfDifferent = ({ snapshot }: ClusterView, object: KubeObject): Action
     object,
     reason: 'ChildDiffers',
     message: `Correcting ${path} of ${what}.`,
-    disruptive: false,
+    disruptive: removesPods(object, live),
   };
+};
+
+/** Fewer pods are asked for than there are. */
+const removesPods = (object: KubeObject, live: KubeObject): boolean => {
+  const replicasOf = (set: KubeObject): number => (set['spec'] as { replicas?: number } | undefined)?.replicas ?? 0;
+  return object.kind === 'StatefulSet' && replicasOf(object) < replicasOf(live);
 };

@@ -20,10 +20,12 @@ export const forgetLostReplicas: Rule = {
     if (view.spec.mode !== 'Sentinel' || primary?.ip === undefined || planned.length > 0) return undefined;
     if (!isCalm(view, primary) || isRollingReplicas(view, primary)) return undefined;
     const today = new Set(view.dataPods.map((pod) => pod.ip));
-    const found = view.sentinelPods.find(({ facts }) => ghostsOf(facts, today).length > 0);
+    const found = view.sentinelPods.find(
+      ({ facts }) => ghostsOf(facts, today).length > 0 || lostPeersOf(facts, view) > 0,
+    );
     if (found === undefined) return undefined;
     const reason = 'ForgettingLostReplicas';
-    const ghosts = ghostsOf(found.facts, today).join(', ');
+    const ghosts = [...ghostsOf(found.facts, today), ...nameLostPeers(lostPeersOf(found.facts, view))].join(', ');
     const message = `Sentinel ${found.name} still knows ${ghosts}, which no pod has any more; it looks anew.`;
     const { masterName } = view.names;
     const action = {
@@ -43,6 +45,12 @@ const isRollingReplicas = (view: ClusterView, primary: AnsweringPod): boolean =>
 
 const ghostsOf = (facts: SentinelPod['facts'], today: ReadonlySet<string | undefined>): readonly string[] =>
   facts.reachable ? (facts.replicaHosts ?? []).filter((host) => !today.has(host)) : [];
+
+/** Sentinels that were removed, and count in the majority as long as they are remembered. */
+const lostPeersOf = (facts: SentinelPod['facts'], { spec }: ClusterView): number =>
+  facts.reachable && facts.monitors ? Math.max(0, facts.otherSentinels - (spec.sentinel.replicas - 1)) : 0;
+
+const nameLostPeers = (count: number): readonly string[] => (count === 0 ? [] : [`${count} Sentinels`]);
 
 const isCalm = (view: ClusterView, primary: AnsweringPod): boolean => {
   if (judgeSentinels(view).failoverInProgress || view.dataPods.length < view.spec.size) return false;
@@ -66,5 +74,5 @@ const seesAll = (
   facts.monitors &&
   facts.quorumOk &&
   facts.primaryHost === primary.ip &&
-  facts.otherSentinels === view.spec.sentinel.replicas - 1 &&
+  facts.otherSentinels >= view.spec.sentinel.replicas - 1 &&
   hosts.every((host) => facts.replicaHosts?.includes(host) === true);

@@ -1,28 +1,33 @@
 /**
  * A RedisCluster that is being deleted. `deletionPolicy` alone decides what goes: Deny keeps everything and asks;
  * RetainVolumes deletes what runs and keeps volumes, record and credentials, so that the same data set can be taken up
- * again; Delete takes those too. The finalizer goes last, when nothing of what had to go is left: an agent killed in
+ * again; Delete takes those too; Snapshot keeps one volume with a last RDB on it (keep-last-snapshot.ts). The finalizer goes last, when nothing of what had to go is left: an agent killed in
  * between finds the object still there and goes on. Children are ours only with both the label and the name.
  */
 import { FINALIZER, LABEL } from '#domain';
 import type { Action, DeletionPolicy, KubeObject } from '#domain';
 import type { ClusterView } from '../cluster-view.ts';
+import { isKeptAside, isKeptClaim, keepLastSnapshot } from '../keep-last-snapshot.ts';
 import { askPerson } from '../rule.ts';
 import type { Rule, RuleOutcome } from '../rule.ts';
 
 export const gateDeletion: Rule = {
   name: 'gate-deletion',
-  decide: ({ view }) => {
+  decide: ({ view, primary }) => {
     const { metadata } = view.snapshot.resource;
     if (metadata.deletionTimestamp === undefined) return undefined;
     if (metadata.finalizers?.includes(FINALIZER) !== true) {
       return { reason: 'DeletionReleased', message: 'Nothing of this object is left to be done.', halt: true };
     }
-    const policy = view.spec.deletionPolicy;
+    const policy = view.wanted.deletionPolicy;
     if (policy === 'Deny' && isAnythingLeft(view)) {
       const message =
         'Deletion is denied by spec.deletionPolicy. Everything runs on; to go on, set it to RetainVolumes or Delete.';
       return askPerson('DeletionDenied', message, true);
+    }
+    if (policy === 'Snapshot' && !isKeptAside(view)) {
+      const outcome = keepLastSnapshot(view, primary);
+      if (outcome !== undefined) return outcome;
     }
     return deleteChildren(view, policy);
   },
@@ -62,6 +67,7 @@ const isOurs = (view: ClusterView, child: KubeObject): boolean =>
 
 const isKept = ({ names }: ClusterView, child: KubeObject, policy: DeletionPolicy): boolean => {
   if (policy === 'Delete') return false;
+  if (policy === 'Snapshot') return isKeptClaim(child);
   if (child.kind === 'PersistentVolumeClaim') return true;
   const { name } = child.metadata;
   return (

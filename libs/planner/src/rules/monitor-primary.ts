@@ -9,6 +9,7 @@ import { REDIS_PORT } from '#domain';
 import type { Action } from '#domain';
 import type { AnsweringPod, ClusterView, ReachableSentinel, SentinelPod } from '../cluster-view.ts';
 import { judgeSentinels, sentinelsAllow } from '../judge-sentinels.ts';
+import { leavesSentinel } from '../shape/step-mode.ts';
 import type { Rule } from '../rule.ts';
 
 type AnsweringSentinel = SentinelPod & { readonly facts: ReachableSentinel };
@@ -16,8 +17,7 @@ type AnsweringSentinel = SentinelPod & { readonly facts: ReachableSentinel };
 export const monitorPrimary: Rule = {
   name: 'monitor-primary',
   decide: ({ view, primary, planned }) => {
-    if (view.spec.mode !== 'Sentinel' || primary?.ip === undefined || primary.terminating) return undefined;
-    if (judgeSentinels(view).failoverInProgress || !sentinelsAllow(view, primary)) return undefined;
+    if (primary === undefined || !mayBeTold(view, primary)) return undefined;
     const sentinels = view.sentinelPods.filter(answersAsSentinel).filter((pod) => !pod.terminating);
     const silent = sentinels.filter((pod) => !pod.facts.monitors);
     const wrong = sentinels.filter((pod) => pod.facts.monitors && !monitors(pod, primary));
@@ -34,6 +34,15 @@ export const monitorPrimary: Rule = {
     return first === undefined ? undefined : { reason: first.reason, message: first.message, actions };
   },
 };
+
+/** In this mode, with an address to tell, and while no failover runs nor a majority is at odds with it. */
+const mayBeTold = (view: ClusterView, primary: AnsweringPod): boolean =>
+  view.spec.mode === 'Sentinel' &&
+  !leavesSentinel(view) &&
+  primary.ip !== undefined &&
+  !primary.terminating &&
+  !judgeSentinels(view).failoverInProgress &&
+  sentinelsAllow(view, primary);
 
 const answersAsSentinel = (pod: SentinelPod): pod is AnsweringSentinel => pod.facts.reachable;
 

@@ -4,7 +4,7 @@
  * decide: put the Secret back, or let the pods go.
  */
 import { CREDENTIAL_USERS, connectionFields } from '#manifests';
-import type { Action } from '#domain';
+import type { Action, KubeObject } from '#domain';
 import type { ClusterView } from '../cluster-view.ts';
 import { findChild } from '../find-child.ts';
 import { askPerson } from '../rule.ts';
@@ -15,12 +15,20 @@ export const provideCredentials: Rule = {
   decide: ({ view }) => {
     const { snapshot, names } = view;
     if (!snapshot.credentialsPresent) return createCredentials(view);
-    const isThere = findChild(snapshot, 'Secret', names.connectionSecret) !== undefined;
-    if (isThere && snapshot.connectionOutdated !== true) return undefined;
+    const connection = findChild(snapshot, 'Secret', names.connectionSecret);
+    const isThere = connection !== undefined;
+    if (isThere && snapshot.connectionOutdated !== true && tellsFieldsOf(view, connection)) return undefined;
     const reason = isThere ? 'ConnectionDiffers' : 'ConnectionMissing';
     const message = `Publishing Secret ${names.connectionSecret} for clients.`;
     return { reason, message, actions: [publish(view, reason, message)] };
   },
+};
+
+/** A change of mode changes what clients are told. */
+const tellsFieldsOf = ({ key, names, spec }: ClusterView, { keys }: KubeObject): boolean => {
+  if (!Array.isArray(keys)) return true;
+  const wanted = [...Object.keys(connectionFields(key, names, spec)), 'password'].sort();
+  return wanted.join() === [...(keys as readonly string[])].sort().join();
 };
 
 const createCredentials = (view: ClusterView): RuleOutcome => {

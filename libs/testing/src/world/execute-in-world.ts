@@ -183,6 +183,27 @@ const EXECUTORS: { readonly [K in Action['kind']]?: (world: World, action: Of<K>
     }
     sentinel.monitor.knownHosts = new Set();
   },
+  StopMonitoring: (world, { sentinelPod }) => {
+    const sentinel = sentinelOf(requirePod(world, sentinelPod));
+    if (sentinel?.failoverUntilMs !== undefined) throw new Error('failover in progress');
+    if (sentinel !== undefined) sentinel.monitor = undefined;
+  },
+  OrphanStatefulSet: (world, { key, uid }) => {
+    const name = childKey('StatefulSet', key.name);
+    if (world.children.get(name)?.metadata.uid === uid) world.children.delete(name);
+  },
+  GrowVolume: (world, { key, size }) => {
+    const claim = world.children.get(childKey('PersistentVolumeClaim', key.name));
+    if (claim !== undefined) {
+      putChild(world, { ...claim, spec: { resources: { requests: { storage: size } } } });
+    }
+  },
+  KeepVolume: (world, { key }) => {
+    const claim = world.children.get(childKey('PersistentVolumeClaim', key.name));
+    if (claim === undefined) throw new Error('gone');
+    const labels = { ...claim.metadata.labels, [LABEL.kept]: world.resource?.metadata.uid ?? '' };
+    putChild(world, { ...claim, metadata: { ...claim.metadata, labels } });
+  },
   SetSentinelSettings: (world, { sentinelPod, settings }) => {
     Object.assign(requireMonitor(world, sentinelPod).settings, settings);
   },

@@ -5,6 +5,7 @@
 import { WAITING_PRIMARY_HOST } from '#domain';
 import { volumeClaimName } from '#manifests';
 import {
+  childKey,
   findByHost,
   isPersistent,
   makeId,
@@ -72,9 +73,15 @@ const hasData = (world: World, pod: SimPod): boolean =>
 const waiting: Decision = { start: 'replica', host: WAITING_PRIMARY_HOST };
 
 const decide = (world: World, pod: SimPod): Decision => {
-  const { mode } = world.lastSpec;
+  const mode = modeOf(world);
   if (mode === 'Standalone') return { start: 'primary' };
   return mode === 'Sentinel' ? decideBySentinels(world, pod) : decideByPeers(world, pod);
+};
+
+/** As the ConfigMap of the moment tells a pod that starts. */
+const modeOf = (world: World): string => {
+  const data = world.children.get(childKey('ConfigMap', world.names.config))?.['data'] as { settings?: string };
+  return /^MODE=(.*)$/m.exec(data.settings ?? '')?.[1] ?? '';
 };
 
 const decideBySentinels = (world: World, pod: SimPod): Decision => {

@@ -24,7 +24,16 @@ const START_MS = 2_000;
 export const runPods = (world: World): void => {
   watchNodes(world);
   removeTerminated(world);
-  for (const component of ['redis', 'sentinel'] as const) makeMissing(world, component);
+  for (const component of ['redis', 'sentinel'] as const) {
+    makeMissing(world, component);
+    removeSurplus(world, component);
+  }
+};
+
+const removeSurplus = (world: World, component: SimPod['component']): void => {
+  if (!world.children.has(childKey('StatefulSet', world.names[component]))) return;
+  const size = sizeOf(world, component);
+  for (const pod of podsOf(world, component)) if (pod.ordinal >= size && !pod.terminating) deletePod(world, pod);
 };
 
 const watchNodes = (world: World): void => {
@@ -95,6 +104,7 @@ const makeVolume = (world: World, claim: string): void => {
       creationTimestamp: '2026-01-01T00:00:10Z',
       labels: { [LABEL.dataSet]: world.names.hash, [LABEL.instance]: 'orders' },
     },
+    spec: { resources: { requests: { storage: world.lastSpec.storage?.size ?? '1Gi' } } },
   });
 };
 

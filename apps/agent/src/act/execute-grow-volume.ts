@@ -1,0 +1,52 @@
+/**
+ * Asks for a bigger volume. The StorageClass is looked at first, where this agent may see it, so that a refusal tells
+ * what to do; the server refuses by itself too. Never smaller: what the claim asks for is read again right before.
+ */
+import { parseQuantity } from '#domain';
+import type { KubeObject } from '#domain';
+import { RESOURCE, isKubeError } from '#kube';
+import { assertOurs } from './assert-ours.ts';
+import type { ExecutionContext, Executor } from './execution-context.ts';
+import { RefusedError, WRITE } from './execution-context.ts';
+
+interface ClaimSpec {
+  readonly storageClassName?: string;
+  readonly resources?: { readonly requests?: { readonly storage?: string } };
+}
+
+export const executeGrowVolume: Executor<'GrowVolume'> = async ({ key, uid, size }, context) => {
+  const { client, assertMayWrite } = context;
+  const claim = await client.find(RESOURCE.persistentVolumeClaim, key);
+  if (claim === undefined || claim.metadata.uid !== uid) return;
+  await assertOurs(context, RESOURCE.persistentVolumeClaim, key.name);
+  const spec = (claim['spec'] ?? {}) as ClaimSpec;
+  if ((parseQuantity(spec.resources?.requests?.storage ?? '') ?? 0) >= (parseQuantity(size) ?? 0)) return;
+  await assertExpandable(context, spec.storageClassName);
+  assertMayWrite();
+  const body = {
+    metadata: { uid, resourceVersion: claim.metadata.resourceVersion },
+    spec: { resources: { requests: { storage: size } } },
+  };
+  await client.patchMerge(RESOURCE.persistentVolumeClaim, key, body, WRITE);
+};
+
+const assertExpandable = async (context: ExecutionContext, name: string | undefined): Promise<void> => {
+  if (name === undefined || name === '') return;
+  const found = await findClass(context, name);
+  if (found === undefined || found['allowVolumeExpansion'] === true) return;
+  throw new RefusedError(
+    'NOT_EXPANDABLE',
+    `StorageClass ${name} does not allow volumes to grow (allowVolumeExpansion). ` +
+      'Allow it there, or set spec.storage.size back.',
+  );
+};
+
+/** undefined where it is gone, or where an agent of one namespace may not look: then the server alone decides. */
+const findClass = async ({ client }: ExecutionContext, name: string): Promise<KubeObject | undefined> => {
+  try {
+    return await client.find(RESOURCE.storageClass, { name });
+  } catch (error) {
+    if (isKubeError(error) && error.isForbidden()) return undefined;
+    throw error;
+  }
+};

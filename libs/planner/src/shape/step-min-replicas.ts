@@ -1,0 +1,25 @@
+/**
+ * min-replicas-to-write on the way: lowered at once, so that it is low before a replica goes; raised only when that many
+ * replicas are linked, so that more replicas never stop the writes until they have caught up. A fence asks for more
+ * replicas than there can be, on every pod, in the file too: a restart, a failover or an agent that is away lifts it no more.
+ */
+import { SPEC_LIMITS } from '#domain';
+import type { ResolvedSpec } from '#domain';
+import { answers } from '../cluster-view.ts';
+import { followsAddressOf } from '../find-primary.ts';
+import type { ShapeContext } from './shape-step.ts';
+
+/** No data set has so many. */
+export const FENCED_MIN_REPLICAS = SPEC_LIMITS.maxSize + 1;
+
+export const stepMinReplicas = ({ view, primary }: ShapeContext, next: ResolvedSpec): number => {
+  if (view.wanted.fenced) return FENCED_MIN_REPLICAS;
+  const possible = next.mode === 'Standalone' ? 0 : Math.max(next.size - 1, 0);
+  const goal = Math.min(view.wanted.failover.minReplicasToWrite, possible);
+  const live = view.live.minReplicasToWrite;
+  if (live === undefined || goal <= live) return goal;
+  const linked = view.dataPods.filter(
+    (pod) => primary !== undefined && answers(pod) && pod.facts.linkUp === true && followsAddressOf(pod, primary),
+  );
+  return linked.length >= view.wanted.size - 1 ? goal : live;
+};
