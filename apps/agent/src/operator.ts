@@ -3,19 +3,20 @@
  * Lease; the fence is handed to every writer, since having held the Lease a moment ago proves nothing.
  */
 import { randomInt } from 'node:crypto';
-import { asDataSetId, formatObjectKey, formatScopeOwner } from '#domain';
+import { asDataSetId, formatObjectKey } from '#domain';
 import type { Clock, ObjectKey, Plan, PlanResult, RedisClusterObject, RedisClusterSnapshot, Scope } from '#domain';
 import { RESOURCE, readCrdState } from '#kube';
 import type { KubeClient } from '#kube';
 import { describeOwner, nameObjects } from '#manifests';
 import { DEFAULT_PLANNER_POLICY, planRedisCluster } from '#planner';
-import { FencedError, claimNamespace, executePlan } from './act/index.ts';
+import { FencedError, RefusedError, claimNamespace, executePlan } from './act/index.ts';
 import { ControlLoop, DisruptionBook } from './loop/index.ts';
 import type { PassOutcome } from './loop/index.ts';
 import { LinkPool, MemberCache, Observer, STALE_AFTER_MS, SecretReader } from './observe/index.ts';
 import type { ResourceChange } from './observe/index.ts';
 import { warnSparingly } from './warn-sparingly.ts';
 import { dataSetAccess, namesOf } from './read-data-set.ts';
+import { NamespaceTenure } from './namespace-tenure.ts';
 import type { Log } from './platform/index.ts';
 import { RedisExporter } from './redis-exporter.ts';
 import { EventRecorder, PodReadings, ReportFeed, Reporter, StatusWriter } from './report/index.ts';
@@ -39,6 +40,8 @@ const CONCURRENCY = 8;
 /** How long Sentinel's own failover can go unnoticed when no connection broke: one probe of each pod every 10 s. */
 const RESYNC_MS = 10_000;
 
+const NOT_OWNER = 'The namespace has another owner now (ConfigMap atoll-scope); it goes on where this agent stopped.';
+
 const random = (): number => randomInt(2 ** 32) / 2 ** 32;
 const describeError = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
@@ -57,6 +60,7 @@ export class Operator {
   readonly #reporter: Reporter;
   readonly #disruptions = new DisruptionBook();
   readonly #loop: ControlLoop;
+  readonly #tenure: NamespaceTenure;
 
   /** Starts watching and acting at once. */
   constructor(settings: OperatorSettings) {
@@ -69,9 +73,19 @@ export class Operator {
         this.#loop.wake(owner);
       },
     });
+    const { client, scope, clock, log, mayWrite } = settings;
+    this.#tenure = new NamespaceTenure({
+      client,
+      scope,
+      clock,
+      log,
+      mayWrite,
+      recordOf: (namespace) => this.cache.scopeRecord(namespace),
+      wake: (namespace) => this.cache.wakeNamespace(namespace),
+    });
     this.cache = this.#makeCache();
-    const { scope, clock } = settings;
-    this.exporter = new RedisExporter({ cache: this.cache, links: this.#links, scope, clock });
+    const ownsNamespace = (namespace: string): boolean => this.#tenure.owns(namespace);
+    this.exporter = new RedisExporter({ cache: this.cache, links: this.#links, ownsNamespace, clock });
     this.#loop = this.#makeLoop();
   }
 
@@ -81,8 +95,7 @@ export class Operator {
 
   /** RedisClusters in namespaces that this agent owns. */
   ownedResources(): RedisClusterObject[] {
-    const self = formatScopeOwner(this.#settings.scope);
-    return this.cache.resources().filter(({ metadata }) => this.cache.scopeOwner(metadata.namespace ?? '') === self);
+    return this.cache.resources().filter(({ metadata }) => this.#tenure.owns(metadata.namespace ?? ''));
   }
 
   /** Each change of a RedisCluster, of its status too. Returns the end of the subscription. */
@@ -94,6 +107,7 @@ export class Operator {
   /** Ends the passes under way, then watches and connections. */
   async stop(): Promise<void> {
     await this.#loop.stop();
+    this.#tenure.stop();
     this.#abort.abort();
     this.#links.closeAll();
   }
@@ -115,7 +129,7 @@ export class Operator {
       feed: this.feed,
       readings: this.readings,
       clock,
-      mayWrite,
+      mayWrite: (namespace) => mayWrite() && (namespace === undefined || !this.#tenure.isForeign(namespace)),
     });
   }
 
@@ -130,6 +144,7 @@ export class Operator {
       hashOf: dataSetAccess.hashOf,
       onWake: (key) => this.#loop.wake(key),
       onResource: (change) => this.#resourceChanged(change),
+      onScope: (namespace) => this.#tenure.changed(namespace),
       onFailure: (kind, error, retryInMs) =>
         sparingly(`watch ${kind}`, 'watch failed', { kind, error: describeError(error), retryInMs }),
     });
@@ -143,7 +158,7 @@ export class Operator {
       secrets: this.#secrets,
       links: this.#links,
       access: dataSetAccess,
-      scope,
+      ownsNamespace: (namespace) => this.#tenure.owns(namespace),
       clock,
       readDefinitionTerminates: async () => {
         const { kind } = await readCrdState(client, RESOURCE.redisCluster);
@@ -161,6 +176,7 @@ export class Operator {
       concurrency: CONCURRENCY,
       resyncMs: RESYNC_MS,
       random,
+      enter: (key) => this.#tenure.enter(key),
       mayAct: () => mayWrite() && !this.cache.isStale(STALE_AFTER_MS),
       onPass: this.#settings.onPass,
       ...(this.#settings.onQueueWait === undefined ? {} : { onQueueWait: this.#settings.onQueueWait }),
@@ -212,6 +228,7 @@ export class Operator {
       names: nameObjects(key.name, dataSetId),
       assertMayWrite: () => {
         if (!mayWrite()) throw new FencedError();
+        if (this.#tenure.isForeign(key.namespace)) throw new RefusedError('NOT_OWNER', NOT_OWNER);
       },
       findRedis: (pod) => this.#links.findRedis(ownerKey, pod),
       findSentinel: (pod) => this.#links.findSentinel(ownerKey, pod),

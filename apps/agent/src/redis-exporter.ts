@@ -4,8 +4,8 @@
  * and whose spec wants it are asked, never an address that a caller names; at most MAX_AT_ONCE pods are asked at a time,
  * and a caller too many is told to come back, so that a storm of scrapes cannot starve the passes.
  */
-import { formatObjectKey, formatScopeOwner } from '#domain';
-import type { Clock, RedisClusterObject, Scope } from '#domain';
+import { formatObjectKey } from '#domain';
+import type { Clock, RedisClusterObject } from '#domain';
 import type { MetricFamily } from '#redis';
 import type { LinkPool, MemberCache } from './observe/index.ts';
 import { namesOf } from './read-data-set.ts';
@@ -21,7 +21,7 @@ export interface ScrapeTarget {
 export interface RedisExporterSettings {
   readonly cache: MemberCache;
   readonly links: LinkPool;
-  readonly scope: Scope;
+  readonly ownsNamespace: (namespace: string) => boolean;
   readonly clock: Clock;
 }
 
@@ -44,12 +44,10 @@ export class RedisExporter {
 
   /** Every pod there is something to tell of, in the order of the RedisClusters. */
   targets(): ScrapeTarget[] {
-    const { cache, scope } = this.#settings;
-    const self = formatScopeOwner(scope);
+    const { cache, ownsNamespace } = this.#settings;
     return cache.resources().flatMap((resource) => {
       const { namespace = '', name } = resource.metadata;
-      const isOurs = cache.scopeOwner(namespace) === self;
-      if (!isOurs || resource.spec.monitoring?.exporter === false) return [];
+      if (!ownsNamespace(namespace) || resource.spec.monitoring?.exporter === false) return [];
       return cache.podsOf(formatObjectKey({ namespace, name })).map(({ name: pod, component, ip }) => ({
         namespace,
         pod,

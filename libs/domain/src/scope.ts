@@ -1,3 +1,5 @@
+import type { KubeObject } from './redis-cluster.ts';
+
 /** What an agent owns: the whole member cluster, or one namespace. */
 export type Scope = { readonly kind: 'CLUSTER' } | { readonly kind: 'NAMESPACE'; readonly namespace: string };
 
@@ -8,3 +10,25 @@ export const formatScopeOwner = (scope: Scope): string =>
 /** True when an agent of this scope may look at objects of the namespace at all. */
 export const scopeCovers = (scope: Scope, namespace: string): boolean =>
   scope.kind === 'CLUSTER' || scope.namespace === namespace;
+
+/** ConfigMap atoll-scope of one namespace: who acts there, and who asks to. */
+export interface ScopeRecord {
+  readonly owner: string;
+  /** Who wants to be the owner: the owner finishes what it is at, and hands over. */
+  readonly requestedBy?: string;
+  /** Who handed over last: it does not ask again by itself. */
+  readonly releasedBy?: string;
+  readonly resourceVersion: string;
+}
+
+/** The record out of its ConfigMap. An empty text counts as absent. */
+export const toScopeRecord = (configMap: KubeObject): ScopeRecord => {
+  const data = (configMap['data'] as Readonly<Record<string, string | undefined>> | undefined) ?? {};
+  const { owner = '', requestedBy = '', releasedBy = '' } = data;
+  return {
+    owner,
+    ...(requestedBy === '' ? {} : { requestedBy }),
+    ...(releasedBy === '' ? {} : { releasedBy }),
+    resourceVersion: configMap.metadata.resourceVersion ?? '',
+  };
+};

@@ -17,6 +17,8 @@ export interface ControlLoopSettings {
   readonly random: () => number;
   /** False while this agent must not act: the key waits. */
   readonly mayAct: () => boolean;
+  /** Before a pass: what to call after it, or undefined when this key must wait. Absent: every key may. */
+  readonly enter?: (key: string) => ((outcome: PassOutcome | undefined) => void) | undefined;
   readonly onPass: (outcome: PassOutcome, durationMs: number) => void;
   readonly onQueueWait?: (waitedMs: number) => void;
   readonly onPassFailed: (key: ObjectKey, error: unknown, retryInMs: number) => void;
@@ -70,16 +72,28 @@ export class ControlLoop {
   }
 
   async #work(key: string): Promise<void> {
-    if (!this.#settings.mayAct()) {
-      this.#queue.addAfter(key, spread(NOT_YET_MS, this.#settings.random));
+    const { enter = () => () => undefined, mayAct, random } = this.#settings;
+    const leave = mayAct() ? enter(key) : undefined;
+    if (leave === undefined) {
+      this.#queue.addAfter(key, spread(NOT_YET_MS, random));
       return;
     }
-    const startedAtMs = performance.now();
-    const outcome = await reconcile(parseKey(key), this.#settings.parts, this.#backoff.failuresOf(key));
-    this.#settings.onPass(outcome, performance.now() - startedAtMs);
+    const outcome = await this.#pass(key, leave);
     if (outcome.seen === 'GONE') this.#forget(key);
     else if (outcome.result.failure === undefined) this.#settle(key, outcome);
     else this.#queue.addAfter(key, this.#backoff.nextDelayMs(key));
+  }
+
+  async #pass(key: string, leave: (outcome: PassOutcome | undefined) => void): Promise<PassOutcome> {
+    const startedAtMs = performance.now();
+    let outcome: PassOutcome | undefined;
+    try {
+      outcome = await reconcile(parseKey(key), this.#settings.parts, this.#backoff.failuresOf(key));
+      this.#settings.onPass(outcome, performance.now() - startedAtMs);
+      return outcome;
+    } finally {
+      leave(outcome);
+    }
   }
 
   #forget(key: string): void {

@@ -3,7 +3,7 @@
  * answer of each Redis and Sentinel, asked in parallel, each with its own deadline. What did not answer is in the
  * snapshot as not reachable, with the reason; nothing is left out and nothing is guessed.
  */
-import { formatObjectKey, formatScopeOwner } from '#domain';
+import { formatObjectKey } from '#domain';
 import type {
   Clock,
   KubeObject,
@@ -12,7 +12,6 @@ import type {
   RedisClusterObject,
   RedisClusterSnapshot,
   RedisNodeFacts,
-  Scope,
   SentinelFacts,
 } from '#domain';
 import type { DataSetAccess } from './data-set-access.ts';
@@ -29,7 +28,8 @@ export interface ObserverSettings {
   readonly secrets: SecretReader;
   readonly links: LinkPool;
   readonly access: DataSetAccess;
-  readonly scope: Scope;
+  /** True when this agent acts there (04, Scopes). */
+  readonly ownsNamespace: (namespace: string) => boolean;
   readonly clock: Clock;
   /** Whether the definition is being deleted, asked anew. */
   readonly readDefinitionTerminates: () => Promise<boolean>;
@@ -52,6 +52,21 @@ const toSecretChild = ({ object, values }: SecretContent, digest: string): KubeO
   return { ...rest, metadata: kept, digest, keys: Object.keys(values).sort() };
 };
 
+/** Of another agent's RedisCluster nothing is read and nobody is asked: its Secrets and servers are not ours to touch. */
+const lookOn = (resource: RedisClusterObject, scopeOwner: string, observedAtMs: number): RedisClusterSnapshot => ({
+  observedAtMs,
+  resource,
+  crdTerminating: false,
+  ownsNamespace: false,
+  scopeOwner,
+  children: [],
+  pods: [],
+  redis: {},
+  sentinels: {},
+  nodes: [],
+  credentialsPresent: false,
+});
+
 export class Observer {
   readonly #settings: ObserverSettings;
 
@@ -61,12 +76,18 @@ export class Observer {
 
   /** undefined: there is no such RedisCluster any more. Rejects when the API server does not answer for a Secret. */
   async observe(key: ObjectKey): Promise<RedisClusterSnapshot | undefined> {
-    const { cache, links, access, scope, clock } = this.#settings;
+    const { cache, links, access, clock } = this.#settings;
     const owner = formatObjectKey(key);
     const resource = cache.resource(owner);
     if (resource === undefined) {
       links.closeOwner(owner);
       return undefined;
+    }
+    const scopeOwner = cache.scopeRecord(key.namespace)?.owner;
+    const ownsNamespace = this.#settings.ownsNamespace(key.namespace);
+    if (scopeOwner !== undefined && !ownsNamespace) {
+      links.closeOwner(owner);
+      return lookOn(resource, scopeOwner, this.#observedAtMs(clock.nowMs()));
     }
     const pods = cache.podsOf(owner);
     links.retain(owner, pods);
@@ -86,12 +107,11 @@ export class Observer {
       .filter((secret) => secret !== undefined)
       .map((secret) => toSecretChild(secret, access.digestOf(secret.values)));
     const record = children.map((child) => access.readRecord(child)).find((found) => found !== undefined);
-    const scopeOwner = cache.scopeOwner(key.namespace);
     return {
       observedAtMs: this.#observedAtMs(clock.nowMs()),
       resource,
       crdTerminating,
-      ownsNamespace: scopeOwner === formatScopeOwner(scope),
+      ownsNamespace,
       ...(scopeOwner === undefined ? {} : { scopeOwner }),
       children: [...children, ...secretChildren],
       ...(record === undefined ? {} : { record }),

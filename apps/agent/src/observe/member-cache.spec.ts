@@ -115,7 +115,7 @@ describe('MemberCache', () => {
 
   it('wakes all of a namespace when its owner changes', async () => {
     const cache = await start();
-    expect(cache.scopeOwner('shop')).toBeUndefined();
+    expect(cache.scopeRecord('shop')?.owner).toBeUndefined();
     await client.create(resource('elsewhere', 'other'));
     await seen('other/elsewhere');
     woken.length = 0;
@@ -123,7 +123,7 @@ describe('MemberCache', () => {
     await client.create({ apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { owner: 'CLUSTER' } });
     await seen('shop/a');
     await seen('shop/b');
-    expect(cache.scopeOwner('shop')).toBe('CLUSTER');
+    expect(cache.scopeRecord('shop')?.owner).toBe('CLUSTER');
     expect(woken).not.toContain('other/elsewhere');
   });
 

@@ -4,8 +4,8 @@
  * wakes its RedisCluster here or is read anew in each pass; without that a lost child would wait for the next resync.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { LABEL, REDIS_CLUSTER_CRD_NAME, SCOPE_CONFIG_MAP } from '#domain';
-import type { Clock, KubeObject, ObjectKey, RedisClusterObject, Scope } from '#domain';
+import { LABEL, REDIS_CLUSTER_CRD_NAME, SCOPE_CONFIG_MAP, toScopeRecord } from '#domain';
+import type { Clock, KubeObject, ObjectKey, RedisClusterObject, Scope, ScopeRecord } from '#domain';
 import { RESOURCE, startReflector } from '#kube';
 import type { KubeClient, KubeResource, Reflector, ReflectorOptions } from '#kube';
 import { ObjectsByDataSet, dataSetKeyOf } from './objects-by-data-set.ts';
@@ -47,6 +47,8 @@ export interface MemberCacheSettings {
   readonly onWake: (key: string) => void;
   /** Each change of a RedisCluster, of its status too. */
   readonly onResource: (change: ResourceChange) => void;
+  /** ConfigMap atoll-scope of this namespace has changed. */
+  readonly onScope?: (namespace: string) => void;
   readonly onFailure: (kind: string, error: unknown, retryInMs: number) => void;
 }
 
@@ -77,7 +79,7 @@ export class MemberCache {
   readonly #children = new ObjectsByDataSet<KubeObject>();
   readonly #pods = new ObjectsByDataSet<PodProjection>();
   readonly #resources: Reflector<RedisClusterObject>;
-  readonly #scopes: Reflector<string>;
+  readonly #scopes: Reflector<ScopeRecord>;
   readonly #nodes: Reflector<NodeProjection> | undefined;
   readonly #definition: Reflector<boolean> | undefined;
   readonly #all: { readonly kind: string; readonly reflector: Reflector<unknown> }[] = [];
@@ -96,10 +98,12 @@ export class MemberCache {
     });
     for (const kind of CHILD_KINDS) this.#watchChildren(kind);
     this.#scopes = this.#watch(RESOURCE.configMap, {
-      project: (object) => (object['data'] as Record<string, string> | undefined)?.['owner'] ?? '',
+      project: toScopeRecord,
       fieldSelector: `metadata.name=${SCOPE_CONFIG_MAP}`,
       onChange: (key, now, before) => {
-        if (now !== before) this.#wakeNamespace(key.slice(0, key.indexOf('/')));
+        const namespace = key.slice(0, key.indexOf('/'));
+        settings.onScope?.(namespace);
+        if (now?.owner !== before?.owner) this.wakeNamespace(namespace);
       },
     });
     const clusterWide = settings.scope.kind === 'CLUSTER';
@@ -143,8 +147,8 @@ export class MemberCache {
   nodes(): NodeProjection[] | undefined {
     return this.#nodes === undefined ? undefined : [...this.#nodes.entries()].map(([, node]) => node);
   }
-  /** Owner by ConfigMap atoll-scope; undefined when nobody has claimed the namespace. */
-  scopeOwner(namespace: string): string | undefined {
+  /** ConfigMap atoll-scope; undefined when nobody has claimed the namespace. */
+  scopeRecord(namespace: string): ScopeRecord | undefined {
     return this.#scopes.get(`${namespace}/${SCOPE_CONFIG_MAP}`);
   }
   /** True while the definition is being deleted; undefined where this agent may not see definitions. */
@@ -220,7 +224,7 @@ export class MemberCache {
     if (key !== undefined) this.#settings.onWake(key);
   }
 
-  #wakeNamespace(namespace: string): void {
+  wakeNamespace(namespace: string): void {
     for (const key of this.keys()) if (key.startsWith(`${namespace}/`)) this.#settings.onWake(key);
   }
 }

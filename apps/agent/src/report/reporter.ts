@@ -26,8 +26,8 @@ export interface ReporterSettings {
   /** For Prometheus; absent where nobody asks. */
   readonly readings?: PodReadings;
   readonly clock: Clock;
-  /** The fence: false when the Lease is too old to write. */
-  readonly mayWrite: () => boolean;
+  /** The fence: false when the Lease is too old to write, or the namespace, if one is named, is another agent's. */
+  readonly mayWrite: (namespace?: string) => boolean;
 }
 
 export interface PassToReport {
@@ -56,7 +56,7 @@ export class Reporter {
     const now = new Date(clock.nowMs()).toISOString();
     const status = mergeStatus({ resource, last, plan, result, failuresBefore, now });
     this.#settings.feed.keepNumbers({ namespace, name }, numbersIn(pass.snapshot));
-    if (!mayWrite()) return;
+    if (!mayWrite(namespace)) return;
     if (!result.done.some((action) => action.kind === 'RemoveFinalizer')) await writer.write(resource, status);
     await this.#tellEvents(resource, last, status, result);
   }
@@ -70,7 +70,9 @@ export class Reporter {
 
   /** The status belongs to the owner of the namespace. If that one never writes any, a person is told why. */
   async #reportUnattended({ snapshot: { resource }, plan }: PassToReport): Promise<void> {
-    const { clock, mayWrite, events } = this.#settings;
+    const { clock, mayWrite, events, writer } = this.#settings;
+    // The owner writes newer ones; what we wrote before it must not be taken for the newest when we own it again.
+    writer.forget(resource.metadata.uid ?? '');
     const ageMs = clock.nowMs() - Date.parse(resource.metadata.creationTimestamp ?? '');
     const [gate] = plan.trail;
     if (resource.status !== undefined || !(ageMs > UNATTENDED_AFTER_MS) || gate === undefined || !mayWrite()) return;
