@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock, Scope } from '#domain';
 import type { KubeClient } from '#kube';
 import { claimNamespace } from './act/index.ts';
-import { Link } from './link/index.ts';
+import { Link, isPushedByAnother } from './link/index.ts';
 import type { LinkParts, LinkSettings } from './link/index.ts';
 import type { PassOutcome } from './loop/index.ts';
 import { STALE_AFTER_MS } from './observe/index.ts';
@@ -76,8 +76,11 @@ const linkParts = (settings: LeadSettings, operator: Operator): LinkParts => ({
   events: operator.feed,
   numbersOf: (key) => operator.feed.numbersOf(key),
   store: {
-    list: () => operator.cache.resources(),
-    get: (key) => operator.cache.resource(`${key.namespace}/${key.name}`),
+    list: () => operator.cache.resources().filter((resource) => !isPushedByAnother(resource, settings.scope)),
+    get: (key) => {
+      const resource = operator.cache.resource(`${key.namespace}/${key.name}`);
+      return resource === undefined || isPushedByAnother(resource, settings.scope) ? undefined : resource;
+    },
     onChange: (listener) => operator.onResource(({ key }) => listener(key)),
     isSynced: () => operator.cache.knowsResources(STALE_AFTER_MS),
   },

@@ -13,6 +13,8 @@ export const ANNOTATION = {
   hubUid: `${API_GROUP}/hub-uid`,
   hubGeneration: `${API_GROUP}/hub-generation`,
   specHash: `${API_GROUP}/spec-hash`,
+  /** Owner text (see scope.ts) of the agent that applied it for its hub: two agents of one cluster count their own. */
+  pushedBy: `${API_GROUP}/pushed-by`,
   /** Wins over hubUid and metadata.uid; fixed at the first reconcile. */
   dataSetId: `${API_GROUP}/data-set-id`,
   /** On children: the RedisCluster they belong to, for people; ownerReferences are not used (04). */

@@ -5,7 +5,7 @@
  * object is applied with its uid, so it can neither be mixed up nor made again.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { ANNOTATION, FIELD_MANAGER, LABEL } from '#domain';
+import { ANNOTATION, FIELD_MANAGER, LABEL, formatScopeOwner } from '#domain';
 import type { KubeObject, TombstoneKind } from '#domain';
 import { KubeError, RESOURCE, fieldOwners, valueAtPath } from '#kube';
 import type { FieldConflict } from '#kube';
@@ -91,7 +91,7 @@ function writtenOutcome(upsert: Upsert, live: KubeObject, contested: readonly Fi
 async function write(context: UpsertContext, upsert: Upsert, decision: Writing): Promise<UpsertResult | 'LOOK_AGAIN'> {
   try {
     const { object, contested } = await applyWithoutContested(
-      context.api,
+      context,
       upsert,
       decision.kind === 'UPDATE' ? await removeAddedFields(context.api, upsert, decision) : decision,
     );
@@ -114,10 +114,15 @@ interface Applied {
 }
 
 /** Applies all that nobody else owns. Throws the conflict when the object itself is another one. */
-async function applyWithoutContested(api: MemberApi, upsert: Upsert, decision: Writing): Promise<Applied> {
+async function applyWithoutContested(
+  { api, bounds }: UpsertContext,
+  upsert: Upsert,
+  decision: Writing,
+): Promise<Applied> {
+  const pushedBy = formatScopeOwner(bounds.scope);
   const contested: FieldConflict[] = [];
   for (;;) {
-    const body = buildApplyBody(upsert, decision, { leaveOut: contested.map((field) => field.path) });
+    const body = buildApplyBody(upsert, decision, { pushedBy, leaveOut: contested.map((field) => field.path) });
     try {
       return { object: await api.apply(body, { fieldManager: FIELD_MANAGER.link }), contested };
     } catch (error) {

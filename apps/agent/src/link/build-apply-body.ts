@@ -1,4 +1,4 @@
-/** The body of a server-side apply: the wanted spec, the three annotations of 03 in the same write, nothing else. */
+/** The body of a server-side apply: the wanted spec, the annotations of 03 and who pushes in the same write, nothing else. */
 import { ANNOTATION } from '#domain';
 import type { KubeObject, ObjectMeta } from '#domain';
 import { withoutPaths } from '#kube';
@@ -11,11 +11,11 @@ export interface ApplyBody extends KubeObject {
 
 type Writing = Extract<UpsertDecision, { kind: 'CREATE' | 'UPDATE' }>;
 
-/** `leaveOut`: paths from the object's root that stay with their owners. */
+/** `pushedBy`: owner text of this agent. `leaveOut`: paths from the object's root that stay with their owners. */
 export function buildApplyBody(
   upsert: Upsert,
   decision: Writing,
-  { leaveOut }: { readonly leaveOut: readonly string[] },
+  { pushedBy, leaveOut }: { readonly pushedBy: string; readonly leaveOut: readonly string[] },
 ): ApplyBody {
   const uid = decision.kind === 'UPDATE' ? decision.live.metadata.uid : undefined;
   const body: ApplyBody = {
@@ -29,6 +29,7 @@ export function buildApplyBody(
         [ANNOTATION.hubUid]: upsert.hubUid,
         [ANNOTATION.hubGeneration]: String(upsert.hubGeneration),
         [ANNOTATION.specHash]: upsert.specHash,
+        [ANNOTATION.pushedBy]: pushedBy,
         ...(decision.dataSetId === undefined ? {} : { [ANNOTATION.dataSetId]: decision.dataSetId }),
       },
     },
