@@ -150,10 +150,10 @@ describe('the tenure of a namespace', () => {
 
   it('writes nothing there while it does not know whether the hand-over was carried out', async () => {
     let answers = 0;
-    begin((() => {
+    begin(() => {
       answers += 1;
       return Promise.reject(new KubeError({ reason: 'TIMEOUT', message: 'no answer' }));
-    }) as unknown as KubeClient['patchMerge']);
+    });
     see({ requestedBy: 'NAMESPACE/shop' });
     await until(() => expect(answers).toBeGreaterThan(1));
     expect(tenure.isForeign('shop')).toBe(true);

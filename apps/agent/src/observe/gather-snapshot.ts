@@ -76,19 +76,25 @@ export class Observer {
 
   /** undefined: there is no such RedisCluster any more. Rejects when the API server does not answer for a Secret. */
   async observe(key: ObjectKey): Promise<RedisClusterSnapshot | undefined> {
-    const { cache, links, access, clock } = this.#settings;
+    const { cache, links, clock } = this.#settings;
     const owner = formatObjectKey(key);
     const resource = cache.resource(owner);
-    if (resource === undefined) {
-      links.closeOwner(owner);
-      return undefined;
-    }
     const scopeOwner = cache.scopeRecord(key.namespace)?.owner;
-    const ownsNamespace = this.#settings.ownsNamespace(key.namespace);
-    if (scopeOwner !== undefined && !ownsNamespace) {
-      links.closeOwner(owner);
-      return lookOn(resource, scopeOwner, this.#observedAtMs(clock.nowMs()));
+    if (resource !== undefined && (scopeOwner === undefined || this.#settings.ownsNamespace(key.namespace))) {
+      const snapshot = await this.#gather(key, resource);
+      return {
+        ...snapshot,
+        ownsNamespace: scopeOwner !== undefined,
+        ...(scopeOwner === undefined ? {} : { scopeOwner }),
+      };
     }
+    links.closeOwner(owner);
+    return resource && lookOn(resource, scopeOwner ?? '', this.#observedAtMs(clock.nowMs()));
+  }
+
+  async #gather(key: ObjectKey, resource: RedisClusterObject): Promise<Omit<RedisClusterSnapshot, 'ownsNamespace'>> {
+    const { cache, links, access, clock } = this.#settings;
+    const owner = formatObjectKey(key);
     const pods = cache.podsOf(owner);
     links.retain(owner, pods);
     const [credentials, connection, crdTerminating] = await Promise.all([
@@ -111,8 +117,6 @@ export class Observer {
       observedAtMs: this.#observedAtMs(clock.nowMs()),
       resource,
       crdTerminating,
-      ownsNamespace,
-      ...(scopeOwner === undefined ? {} : { scopeOwner }),
       children: [...children, ...secretChildren],
       ...(record === undefined ? {} : { record }),
       pods: pods.map((pod) => toPodSnapshot(pod, readyNodes)).sort((a, b) => a.ordinal - b.ordinal),
