@@ -9,6 +9,7 @@ import { AGENT_LEASE, formatScopeOwner } from '#domain';
 import type { Scope } from '#domain';
 import { createKubeClient, loadKubeConnection } from '#kube';
 import type { KubeClient } from '#kube';
+import { useTestProxy } from '#redis';
 import { addAgentMetrics } from './agent-metrics.ts';
 import { exporterRoutes } from './exporter-routes.ts';
 import { Lead } from './lead.ts';
@@ -37,6 +38,7 @@ export const runAgent = async (config: AgentConfig, version: string, log: Log): 
     ...(config.kubeContext === undefined ? {} : { context: config.kubeContext }),
   });
   const client = createKubeClient(connection, { userAgent: `atoll-agent/${version}` });
+  useTestProxy(config.testRedisProxy);
   const namespace = config.namespace ?? connection.namespace;
   const scope: Scope = config.scopeKind === 'CLUSTER' ? { kind: 'CLUSTER' } : { kind: 'NAMESPACE', namespace };
   const instanceId = randomBytes(8).toString('hex');

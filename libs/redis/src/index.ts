@@ -14,3 +14,4 @@ export * from './parse-sentinel.ts';
 export * from './redis-call-error.ts';
 export * from './redis-link.ts';
 export * from './sentinel-link.ts';
+export { useTestProxy, type TestProxyAddress } from './test-proxy.ts';

@@ -11,6 +11,7 @@ import type { RedisCommand } from './assert-command-allowed.ts';
 import { DEFAULT_COMMAND_TIMEOUT_MS, DEFAULT_CONNECT_TIMEOUT_MS } from './link-options.ts';
 import type { ConnectionEnd, LinkOptions, RedisCredentials } from './link-options.ts';
 import { RedisCallError, classifyCallError } from './redis-call-error.ts';
+import { testProxyOptions } from './test-proxy.ts';
 
 /** A server's answer to one command: a value, or the error text it replied with. */
 export type Reply = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly error: string };
@@ -145,6 +146,7 @@ const buildClientOptions = (options: LinkOptions, credentials: RedisCredentials 
     host: options.host,
     port: options.port,
     ...(credentials ?? {}),
+    ...testProxyOptions(),
     lazyConnect: true,
     protocol: 2,
     // Reconnecting, queueing and repeating are the caller's decisions: a command repeated behind our back could act on

@@ -29,6 +29,7 @@ describe('the configuration of the agent', () => {
       ATOLL_ALLOWED_IMAGE_REGISTRIES: 'registry.example/x',
       ATOLL_ACCEPT_DELETES: 'false',
       ATOLL_MAX_DELETES: '0',
+      ATOLL_TEST_REDIS_PROXY: '[::1]:7000',
     });
     expect(config).toEqual({
       hub: { address: '198.18.1.1:8444', caFile: '/hub/ca.crt', enrolmentTokenFile: '/hub/token' },
@@ -40,6 +41,7 @@ describe('the configuration of the agent', () => {
       healthPort: 0,
       logLevel: 'debug',
       manageCrds: false,
+      testRedisProxy: { host: '::1', port: 7000 },
       limits: { namespaces: ['a', 'b'], imageRegistries: ['registry.example/x'], acceptDeletes: false, maxDeletes: 0 },
     });
   });

@@ -40,6 +40,7 @@ const environmentSchema = v.strictObject({
   ATOLL_ALLOWED_IMAGE_REGISTRIES: v.optional(list, ''),
   ATOLL_ACCEPT_DELETES: v.optional(flag, 'true'),
   ATOLL_MAX_DELETES: v.optional(count, '3'),
+  ATOLL_TEST_REDIS_PROXY: v.optional(address),
 });
 type Environment = v.InferOutput<typeof environmentSchema>;
 
@@ -69,6 +70,8 @@ export interface AgentConfig {
   /** Default: true for scope CLUSTER, false for NAMESPACE. */
   readonly manageCrds: boolean;
   readonly limits: LimitsConfig;
+  /** For tests: `host:port` of the recording proxy that every connection to Redis and Sentinel goes through. */
+  readonly testRedisProxy?: { readonly host: string; readonly port: number };
 }
 
 /** Thrown with one line per wrong key. */
@@ -113,6 +116,7 @@ function toConfig(env: Environment): AgentConfig {
     ...(env.ATOLL_POD_NAME && { podName: env.ATOLL_POD_NAME }),
     ...(env.KUBECONFIG && { kubeconfigPath: env.KUBECONFIG }),
     ...(env.ATOLL_KUBE_CONTEXT && { kubeContext: env.ATOLL_KUBE_CONTEXT }),
+    ...(env.ATOLL_TEST_REDIS_PROXY && { testRedisProxy: parseAddress(env.ATOLL_TEST_REDIS_PROXY) }),
   };
 }
 
@@ -122,4 +126,9 @@ function toHub(env: Environment): Pick<AgentConfig, 'hub'> {
   return {
     hub: { address: hubAddress, ...(caFile && { caFile }), ...(tokenFile && { enrolmentTokenFile: tokenFile }) },
   };
+}
+
+function parseAddress(text: string): { host: string; port: number } {
+  const colon = text.lastIndexOf(':');
+  return { host: text.slice(0, colon).replace(/^\[|\]$/g, ''), port: Number(text.slice(colon + 1)) };
 }

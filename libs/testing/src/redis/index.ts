@@ -4,3 +4,5 @@ export * from './redis-contract.ts';
 export * from './resp-server.ts';
 export * from './sentinel-contract.ts';
 export * from './start-sentinel-set.ts';
+export { findForbidden, type ForbiddenCommand } from './find-forbidden.ts';
+export { RecordingProxy, type RecordedCommand } from './recording-proxy.ts';
