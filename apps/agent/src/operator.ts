@@ -12,7 +12,7 @@ import { DEFAULT_PLANNER_POLICY, planRedisCluster } from '#planner';
 import { FencedError, RefusedError, claimNamespace, executePlan } from './act/index.ts';
 import { ControlLoop, DisruptionBook } from './loop/index.ts';
 import type { PassOutcome } from './loop/index.ts';
-import { LinkPool, MemberCache, Observer, STALE_AFTER_MS, SecretReader } from './observe/index.ts';
+import { LinkPool, MemberCache, Observer, STALE_AFTER_MS, SecretReader, readHeardAtMs } from './observe/index.ts';
 import type { ResourceChange } from './observe/index.ts';
 import { warnSparingly } from './warn-sparingly.ts';
 import { dataSetAccess, namesOf } from './read-data-set.ts';
@@ -70,8 +70,13 @@ export class Operator {
     this.#links = new LinkPool({
       onEnd: (owner, pod, end) => {
         settings.log('debug', 'connection ended by the other side', { redisCluster: owner, pod, end });
+        this.#loop.wakeAtOnce(owner);
+      },
+      onSentinelNews: (owner, pod, channel) => {
+        settings.log('debug', 'news of a Sentinel', { redisCluster: owner, pod, channel });
         this.#loop.wake(owner);
       },
+      nowMs: () => settings.clock.nowMs(),
     });
     const { client, scope, clock, log, mayWrite } = settings;
     this.#tenure = new NamespaceTenure({
@@ -160,6 +165,7 @@ export class Operator {
       access: dataSetAccess,
       ownsNamespace: (namespace) => this.#tenure.owns(namespace),
       clock,
+      readHeardAtMs: (node) => (scope.kind === 'CLUSTER' ? readHeardAtMs(client, node) : Promise.resolve(undefined)),
       readDefinitionTerminates: async () => {
         const { kind } = await readCrdState(client, RESOURCE.redisCluster);
         return kind === 'TERMINATING' || kind === 'ABSENT';

@@ -26,7 +26,11 @@ const operatorLogin: DataSetAccess['redisLogin'] = (values) => {
 export const dataSetAccess: DataSetAccess = {
   hashOf: (resource) => formatDataSetHash(dataSetIdOf(resource)),
   masterNameOf: (resource) => namesOf(resource).masterName,
-  configNamesOf: (resource) => [...Object.keys(redisDirectives(resolveSpec(resource.spec))), 'replica-priority'],
+  configNamesOf: (resource) => [
+    ...Object.keys(redisDirectives(resolveSpec(resource.spec))),
+    'replica-priority',
+    'enable-protected-configs',
+  ],
   credentialsSecretOf: (resource) => namesOf(resource).credentialsSecret,
   connectionSecretOf: (resource) => namesOf(resource).connectionSecret,
   credentialsComplete: (values) => hasAllCredentials(Object.keys(values)),

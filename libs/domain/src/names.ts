@@ -26,6 +26,10 @@ export const ANNOTATION = {
   rendered: `${API_GROUP}/rendered`,
   /** On a volume's claim: the file that was kept on it when its data set was deleted. */
   keptFile: `${API_GROUP}/kept-file`,
+  /** A person's word in a split brain that nobody else can decide: the pod that is right. */
+  truePrimary: `${API_GROUP}/true-primary`,
+  /** A person's word that what this pod holds of its own may go. */
+  discardDataOf: `${API_GROUP}/discard-data-of`,
   /** On our CRDs: orders them, see libs/kube. */
   crdVersion: `${API_GROUP}/crd-version`,
 } as const;

@@ -60,6 +60,8 @@ export type Action = ActionBase &
         readonly expectRunId: string;
         readonly onlyIfEmpty: boolean;
         readonly onlyIfWaiting: boolean;
+        /** The address that was proven dead by refusals: asked once more right before. */
+        readonly onlyIfRefused?: string;
       }
     | {
         readonly kind: 'ReplicateFrom';
@@ -131,6 +133,10 @@ export type Action = ActionBase &
         readonly masterName: string;
         readonly expectPrimaryHost: string;
         readonly deadPod: string;
+        /** EXIT: its address must refuse once more. GONE: no pod may have that address. */
+        readonly proof: 'EXIT' | 'GONE';
+        /** Those that followed it, to be moved to the one that is promoted, as Sentinel does a second later. */
+        readonly replicas: readonly { readonly pod: string; readonly runId: string }[];
       }
     /** Writes are paused and every client connection but ours is closed; lifted by itself after `pauseMs`. */
     | { readonly kind: 'FencePod'; readonly pod: string; readonly expectRunId: string; readonly pauseMs: number }

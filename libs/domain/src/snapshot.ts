@@ -59,6 +59,8 @@ export type RedisNodeFacts =
       readonly replicationId: string;
       readonly secondReplicationId: string;
       readonly offsetBytes: number;
+      /** Offset up to which the second history is shared; absent where there is no second one. */
+      readonly secondOffsetBytes?: number;
       readonly masterHost?: string;
       readonly masterPort?: number;
       readonly linkUp?: boolean;
@@ -142,6 +144,9 @@ export interface DataSetRecord {
   readonly primaryVersion?: string;
   /** Engine of primaryVersion; missing in records of an agent before 0.2.0. */
   readonly primaryEngine?: EngineType;
+  /** Where the primary ran when it was last confirmed: a pod that is gone cannot be asked any more. */
+  readonly primaryNode?: string;
+  readonly primaryHost?: string;
   readonly renderVersion: number;
   /** A second pod is wanted until every pod of a data set of one is restarted (planner/rollout/surge.ts). */
   readonly surge?: true;

@@ -29,6 +29,8 @@ export const encodeRecord = (record: DataSetRecord): string =>
     primaryPod: record.primaryPod,
     primaryVersion: record.primaryVersion,
     primaryEngine: record.primaryEngine,
+    primaryNode: record.primaryNode,
+    primaryHost: record.primaryHost,
     renderVersion: record.renderVersion,
     surge: record.surge,
   });
@@ -52,14 +54,18 @@ export const decodeRecord = (configMap: KubeObject): DataSetRecord | undefined =
 };
 
 const decodeOptional = (fields: Record<string, unknown>): Partial<DataSetRecord> => {
-  const { primaryPod, primaryVersion, primaryEngine, surge } = fields;
+  const { primaryEngine, surge } = fields;
   return {
-    ...(typeof primaryPod === 'string' ? { primaryPod } : {}),
-    ...(typeof primaryVersion === 'string' ? { primaryVersion } : {}),
     ...(primaryEngine === 'Redis' || primaryEngine === 'Valkey' ? { primaryEngine } : {}),
     ...(surge === true ? { surge } : {}),
+    ...readTexts(fields, ['primaryPod', 'primaryVersion', 'primaryNode', 'primaryHost']),
   };
 };
+
+type TextField = 'primaryPod' | 'primaryVersion' | 'primaryNode' | 'primaryHost';
+
+const readTexts = (fields: Record<string, unknown>, names: readonly TextField[]): Partial<DataSetRecord> =>
+  Object.fromEntries(names.filter((name) => typeof fields[name] === 'string').map((name) => [name, fields[name]]));
 
 const isFields = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
 

@@ -26,7 +26,12 @@ export const writeRecord = (
 
 export const promotePod = (
   pod: AnsweringPod,
-  safely: { readonly onlyIfEmpty: boolean; readonly onlyIfWaiting: boolean; readonly disruptive: boolean },
+  safely: {
+    readonly onlyIfEmpty: boolean;
+    readonly onlyIfWaiting: boolean;
+    readonly disruptive: boolean;
+    readonly onlyIfRefused?: string;
+  },
   reason: string,
   message: string,
 ): Action => ({ kind: 'PromotePod', pod: pod.name, expectRunId: pod.facts.runId, ...safely, reason, message });

@@ -4,7 +4,6 @@ import { addFinalizer } from './rules/add-finalizer.ts';
 import { applyChildren } from './rules/apply-children.ts';
 import { attachReplicas } from './rules/attach-replicas.ts';
 import { changeShape } from './rules/change-shape.ts';
-import { checkDataSafety } from './rules/check-data-safety.ts';
 import { correctConfig } from './rules/correct-config.ts';
 import { createDataSet } from './rules/create-data-set.ts';
 import { forgetLostReplicas } from './rules/forget-lost-replicas.ts';
@@ -27,6 +26,7 @@ import { restorePriority } from './rules/restore-priority.ts';
 import { rollOut } from './rules/roll-out.ts';
 import { removeLeftovers } from './rules/remove-leftovers.ts';
 import { switchPersistence } from './rules/switch-persistence.ts';
+import { resolveSplitBrain } from './rules/resolve-split-brain.ts';
 
 export const RULES: readonly Rule[] = [
   gateNamespaceOwner,
@@ -35,7 +35,7 @@ export const RULES: readonly Rule[] = [
   gateDeletion,
   gateSuspended,
   gateRejectedSpec,
-  checkDataSafety,
+  resolveSplitBrain,
   holdFence,
   addFinalizer,
   provideCredentials,

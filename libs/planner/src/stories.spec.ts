@@ -72,6 +72,7 @@ describe('golden stories', () => {
       22 s  1 starts as replica of 127.255.255.254 with 15 keys
       22 s  2 starts as replica of 127.255.255.254 with 15 keys
       22 s  agent: PromotePod (RecoveringPrimary) 0 is promoted: it is the recorded primary and nobody is further along.
+      23 s  agent: WriteRecord (PrimaryPlace) 0 is at 10.0-39 now.
       23 s  agent: ReplicateFrom (AttachingReplica) 1 becomes a replica of 0.
       23 s  agent: ReplicateFrom (AttachingReplica) 2 becomes a replica of 0.
       23 s  agent: MonitorPrimary (SentinelMonitorsNothing) Sentinel sentinel-0 monitors 0.
@@ -119,18 +120,19 @@ describe('golden stories', () => {
     expect(result.world.excused.size).toBe(0);
   });
 
-  it('the node of the primary dies under Replication: nobody is promoted, a person is told, it goes on when it returns', () => {
+  it('the node of the primary dies under Replication: a replica goes on once the primary must have fenced itself', () => {
     const events = { 20: EVENT.killNode('node-0'), 100: EVENT.reviveNode('node-0') };
-    const story = { spec: { mode: 'Replication', ...VOLUMES }, seconds: 99, events } as const;
-    expect(tellStory(story).result.world.resource?.status?.phase).toBe('ActionRequired');
-    const { text, result } = tellStory({ ...story, seconds: 130 });
+    const story = { spec: { mode: 'Replication', ...VOLUMES }, seconds: 130, events } as const;
+    const { text, result } = tellStory(story);
     expect(text).toMatchInlineSnapshot(`
       "19 s  node node-0 dies
+      33 s  agent: WriteRecord (RecoveringPrimary) 1 is promoted: 2 of 2 replicas lost 0 longer ago than it takes writes without 1 of them, and it is the furthest along in their one history.
+      33 s  agent: PromotePod (RecoveringPrimary) 1 is promoted: 2 of 2 replicas lost 0 longer ago than it takes writes without 1 of them, and it is the furthest along in their one history.
+      34 s  agent: ReplicateFrom (AttachingReplica) 2 becomes a replica of 1.
+      34 s  agent: LabelRole (RoleMoved) 0 is labelled as replica.
+      34 s  agent: LabelRole (RoleMoved) 1 is labelled as primary.
       99 s  node node-0 is back
-      101 s  0 starts as replica of 127.255.255.254 with 15 keys
-      101 s  agent: PromotePod (RecoveringPrimary) 0 is promoted: it is the recorded primary and nobody is further along.
-      102 s  agent: ReplicateFrom (AttachingReplica) 1 becomes a replica of 0.
-      102 s  agent: ReplicateFrom (AttachingReplica) 2 becomes a replica of 0."
+      101 s  0 starts as replica of 10.0-16 with 15 keys"
     `);
     expect(result.world.resource?.status?.phase).toBe('Ready');
   });
@@ -165,6 +167,7 @@ describe('golden stories', () => {
       43 s  1 starts as replica of 127.255.255.254 with 16 keys
       43 s  2 starts as replica of 127.255.255.254 with 16 keys
       43 s  agent: PromotePod (RecoveringPrimary) 0 is promoted: it is the recorded primary and nobody is further along.
+      44 s  agent: WriteRecord (PrimaryPlace) 0 is at 10.0-51 now.
       44 s  agent: ReplicateFrom (AttachingReplica) 1 becomes a replica of 0.
       44 s  agent: ReplicateFrom (AttachingReplica) 2 becomes a replica of 0.
       44 s  agent: MonitorPrimary (SentinelMonitorsNothing) Sentinel sentinel-0 monitors 0.

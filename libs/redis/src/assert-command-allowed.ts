@@ -15,6 +15,8 @@ const ALLOWED: Readonly<Record<string, readonly string[] | 'any'>> = {
   REPLICAOF: 'any',
   ACL: ['LIST', 'SETUSER', 'SAVE', 'WHOAMI'],
   FAILOVER: ['TO', 'ABORT'],
+  BGSAVE: 'any',
+  SUBSCRIBE: 'any',
   SENTINEL: [
     'MYID',
     'MASTER',
@@ -74,7 +76,7 @@ const listAllowed = (name: string): readonly string[] | 'any' => {
 };
 
 const assertHarmlessToSentinel = (subcommand: string, argument: string): void => {
-  if (subcommand === 'RESET') assertPlainName(argument);
+  if (subcommand === 'RESET' || subcommand === 'FAILOVER') assertPlainName(subcommand, argument);
   if (subcommand === 'DEBUG' && argument.toUpperCase() !== 'INFO-PERIOD') {
     throw new ForbiddenCommandError('SENTINEL DEBUG is only sent for INFO-PERIOD.');
   }
@@ -89,6 +91,7 @@ const assertBoundedFailover = (command: RedisCommand): void => {
 };
 
 /** RESET takes a pattern: `*` would make a Sentinel forget everything it watches. */
-const assertPlainName = (name: string): void => {
-  if (!PLAIN_NAME.test(name)) throw new ForbiddenCommandError('SENTINEL RESET is only sent with one plain name.');
+const assertPlainName = (subcommand: string, name: string): void => {
+  if (!PLAIN_NAME.test(name))
+    throw new ForbiddenCommandError(`SENTINEL ${subcommand} is only sent with one plain name.`);
 };

@@ -24,6 +24,7 @@ export const buildRedisFacts = (infoText: string, config: Pairs): ReachableRedis
     ...(role === 'slave' ? readReplicaFields(info) : {}),
     syncInProgress: info['master_sync_in_progress'] === '1',
     ...readFailover(info),
+    ...readSecondOffset(info),
     connectedReplicas: readInfoNumber(info, 'connected_slaves', 0),
     loading: info['loading'] === '1' || info['async_loading'] === '1',
     keys: countKeys(info),
@@ -69,6 +70,12 @@ const readPersistence = (info: InfoFields): Pick<ReachableRedis, 'aof' | 'save'>
     changesSince: readInfoNumber(info, 'rdb_changes_since_last_save', 0),
   },
 });
+
+/** Up to where the second history is its own past too; -1 where there is none. */
+const readSecondOffset = (info: InfoFields): Partial<ReachableRedis> => {
+  const offset = readInfoNumber(info, 'second_repl_offset', -1);
+  return offset < 0 ? {} : { secondOffsetBytes: offset };
+};
 
 const readReplicaFields = (info: InfoFields): Partial<ReachableRedis> => {
   const downForS = readInfoNumber(info, 'master_link_down_since_seconds', -1);

@@ -15,3 +15,4 @@ export * from './redis-call-error.ts';
 export * from './redis-link.ts';
 export * from './sentinel-link.ts';
 export { useTestProxy, type TestProxyAddress } from './test-proxy.ts';
+export * from './witness-exit.ts';

@@ -22,6 +22,9 @@ export interface LinkOptions {
   readonly commandTimeoutMs?: number;
   /** Told once per connection that was established. */
   readonly onEnd?: (end: ConnectionEnd) => void;
+  /** Channels that the same connection listens to (RESP3); a server that speaks RESP2 only is not listened to. */
+  readonly channels?: readonly string[];
+  readonly onMessage?: (channel: string, message: string) => void;
 }
 
 export const DEFAULT_CONNECT_TIMEOUT_MS = 1_000;

@@ -16,6 +16,7 @@ import type { MetricFamily } from './exporter/metric-family.ts';
 import type { LinkOptions } from './link-options.ts';
 import { parsePairs } from './parse-pairs.ts';
 import { RedisCallError } from './redis-call-error.ts';
+import { setAsideCopy } from './set-aside-copy.ts';
 import { StandingConnection } from './standing-connection.ts';
 import type { Reply } from './standing-connection.ts';
 
@@ -98,6 +99,29 @@ export class RedisLink {
     if (names.length === 0) return {};
     const [reply] = await this.#connection.run([['CONFIG', 'GET', ...names]]);
     return parsePairs(valueOf(reply));
+  }
+
+  /**
+   * Nobody but the operator gets a write through for `pauseMs`: writes are paused first, then every client connection is
+   * closed, so that none waits inside the pause and is served at its end.
+   */
+  async fence(expectRunId: string, pauseMs: number): Promise<CommandOutcome> {
+    const facts = await this.#readFacts([]);
+    if (expectRunId !== '' && facts.runId !== expectRunId) return restarted;
+    const replies = await this.#connection.run([
+      ['CLIENT', 'PAUSE', String(pauseMs), 'WRITE'],
+      ['CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes'],
+      ['CLIENT', 'KILL', 'TYPE', 'pubsub', 'SKIPME', 'yes'],
+    ]);
+    return toOutcome(replies[0]);
+  }
+
+  /** Writes its data set as an RDB of this name on its data volume, and waits until it is complete. */
+  async setAside(expectRunId: string, file: string, timeoutMs: number): Promise<CommandOutcome> {
+    const facts = await this.#readFacts([]);
+    if (expectRunId !== '' && facts.runId !== expectRunId) return restarted;
+    if (facts.loading || facts.syncInProgress) return refused('LOADING', 'The node has no complete data now.');
+    return setAsideCopy((commands) => this.#connection.run(commands), file, timeoutMs);
   }
 
   /** CLIENT PAUSE for writes only; it ends by itself after `timeoutMs`. */

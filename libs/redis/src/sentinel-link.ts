@@ -10,7 +10,7 @@ import type { CommandOutcome } from './command-outcome.ts';
 import { buildSentinelMetrics } from './exporter/build-sentinel-metrics.ts';
 import type { MetricFamily } from './exporter/metric-family.ts';
 import type { LinkOptions, RedisCredentials } from './link-options.ts';
-import { parseReplicaViews, parseSentinelMaster } from './parse-sentinel.ts';
+import { parseCheckQuorum, parseReplicaViews, parseSentinelMaster } from './parse-sentinel.ts';
 import type { ReplicaView } from './parse-sentinel.ts';
 import { RedisCallError } from './redis-call-error.ts';
 import { StandingConnection } from './standing-connection.ts';
@@ -133,8 +133,14 @@ export class SentinelLink {
     masterName: string,
     expect: { readonly host: string; readonly port: number },
   ): Promise<CommandOutcome> {
-    const [current] = await this.#connection.run([['SENTINEL', 'MASTER', masterName]]);
+    const [current, quorum] = await this.#connection.run([
+      ['SENTINEL', 'MASTER', masterName],
+      ['SENTINEL', 'CKQUORUM', masterName],
+    ]);
     if (current?.ok !== true) return refused('NOT_MONITORED', 'This Sentinel does not monitor the name.');
+    if (quorum?.ok !== true || !parseCheckQuorum(quorum.value)) {
+      return refused('NO_QUORUM', 'The Sentinels have no quorum.');
+    }
     const master = parseSentinelMaster(current.value);
     if (master.host !== expect.host || master.port !== expect.port) {
       return refused('ANOTHER_PRIMARY', 'This Sentinel monitors another primary than was planned for.');

@@ -114,7 +114,16 @@ export class StandingConnection {
     }
     connection.established = true;
     this.#current = connection;
+    this.#listen(client);
     return connection;
+  }
+
+  /** Under RESP2 a connection that listens can say nothing else, so then it does not listen. */
+  #listen(client: Redis): void {
+    const { channels = [], onMessage } = this.#options;
+    if (channels.length === 0 || onMessage === undefined || protocolOf(client) !== 3) return;
+    client.on('message', (channel: string, message: string) => onMessage(channel, message));
+    client.subscribe(...channels).catch(() => undefined);
   }
 
   #ended(connection: OpenConnection): void {
@@ -124,6 +133,10 @@ export class StandingConnection {
     this.#options.onEnd?.(readEnd(connection));
   }
 }
+
+/** What HELLO agreed on; ioredis keeps it, and falls back to 2 by itself. */
+const protocolOf = (client: Redis): unknown =>
+  (client as unknown as { condition?: { protocol?: unknown } }).condition?.protocol;
 
 const endConnection = (connection: OpenConnection): void => {
   connection.endedByUs = true;
@@ -148,7 +161,7 @@ const buildClientOptions = (options: LinkOptions, credentials: RedisCredentials 
     ...(credentials ?? {}),
     ...testProxyOptions(),
     lazyConnect: true,
-    protocol: 2,
+    protocol: (options.channels ?? []).length > 0 ? 3 : 2,
     // Reconnecting, queueing and repeating are the caller's decisions: a command repeated behind our back could act on
     // a picture that is long gone.
     retryStrategy: null,

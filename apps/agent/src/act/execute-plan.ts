@@ -9,6 +9,8 @@ import { executeCreateCredentials } from './execute-create-credentials.ts';
 import { executeDeleteChild } from './execute-delete-child.ts';
 import { executeDeletePod } from './execute-delete-pod.ts';
 import { executeEvictPod } from './execute-evict-pod.ts';
+import { executeFailOverBySentinel } from './execute-fail-over-by-sentinel.ts';
+import { executeFencePod, executeResumePod } from './execute-fence-pod.ts';
 import { executeAddFinalizer, executeRemoveFinalizer } from './execute-finalizer.ts';
 import { executeGrowVolume } from './execute-grow-volume.ts';
 import { executeKeepVolume } from './execute-keep-volume.ts';
@@ -19,6 +21,7 @@ import { executePromotePod } from './execute-promote-pod.ts';
 import { executePublishConnection } from './execute-publish-connection.ts';
 import { executeReplicateFrom } from './execute-replicate-from.ts';
 import { executeResetSentinel } from './execute-reset-sentinel.ts';
+import { executeSetAside } from './execute-set-aside.ts';
 import { executeSetConfig } from './execute-set-config.ts';
 import { executeSetSentinelSettings } from './execute-set-sentinel-settings.ts';
 import { executeSwitchOver } from './execute-switch-over.ts';
@@ -48,6 +51,10 @@ const EXECUTORS: { readonly [K in ActionKind]?: Executor<K> } = {
   KeepVolume: executeKeepVolume,
   DeletePod: executeDeletePod,
   SwitchOver: executeSwitchOver,
+  FailOverBySentinel: executeFailOverBySentinel,
+  FencePod: executeFencePod,
+  ResumePod: executeResumePod,
+  SetAside: executeSetAside,
 };
 
 const executeOne = (action: Action, context: ExecutionContext): Promise<void> =>

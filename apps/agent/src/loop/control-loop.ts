@@ -66,6 +66,11 @@ export class ControlLoop {
     this.#queue.addAfter(key, MERGE_MS);
   }
 
+  /** For what cannot wait: a process that ended. */
+  wakeAtOnce(key: string): void {
+    this.#queue.add(key);
+  }
+
   /** Resolves when the passes under way have ended. */
   async stop(): Promise<void> {
     await this.#queue.stop();

@@ -63,6 +63,11 @@ const claim = async (
   return terminates && isDeleted ? { ...snapshot, ownsNamespace: true } : undefined;
 };
 
+/** A primary that was just made takes no writes before its replicas follow it. */
+const LOOK_AGAIN_AT_ONCE_MS = 20;
+
 /** When to look again, in ms; undefined: when something changes, or at the next resync. */
-export const nextLookMs = ({ seen, plan, result }: PassOutcome): number | undefined =>
-  seen === 'UNCLAIMED' || result.done.length > 0 ? LOOK_AGAIN_SOON_MS : plan?.recheckAfterMs;
+export const nextLookMs = ({ seen, plan, result }: PassOutcome): number | undefined => {
+  if (result.done.some(({ kind }) => kind === 'PromotePod')) return LOOK_AGAIN_AT_ONCE_MS;
+  return seen === 'UNCLAIMED' || result.done.length > 0 ? LOOK_AGAIN_SOON_MS : plan?.recheckAfterMs;
+};

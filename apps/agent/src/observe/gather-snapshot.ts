@@ -6,7 +6,9 @@
 import { formatObjectKey } from '#domain';
 import type {
   Clock,
+  DataSetRecord,
   KubeObject,
+  NodeSnapshot,
   ObjectKey,
   PodSnapshot,
   RedisClusterObject,
@@ -31,6 +33,8 @@ export interface ObserverSettings {
   /** True when this agent acts there (04, Scopes). */
   readonly ownsNamespace: (namespace: string) => boolean;
   readonly clock: Clock;
+  /** When a node's kubelet last renewed its Lease; undefined where that may not be read, or is not known. */
+  readonly readHeardAtMs: (node: string) => Promise<number | undefined>;
   /** Whether the definition is being deleted, asked anew. */
   readonly readDefinitionTerminates: () => Promise<boolean>;
 }
@@ -66,6 +70,23 @@ const lookOn = (resource: RedisClusterObject, scopeOwner: string, observedAtMs: 
   nodes: [],
   credentialsPresent: false,
 });
+
+const keyOf = ({ metadata }: RedisClusterObject): ObjectKey => ({
+  namespace: metadata.namespace ?? '',
+  name: metadata.name,
+});
+
+/** After a proven death every second without a primary counts: whoever does not answer at once is taken as silent. */
+const HURRY_MS = 400;
+const noAnswer = { reachable: false, reason: 'TIMEOUT', message: 'No answer in time.' } as const;
+
+const withinMs = <T>(answer: Promise<T>, limitMs: number, late: T): Promise<T> => {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<T>((resolve) => {
+    timer = setTimeout(() => resolve(late), limitMs);
+  });
+  return Promise.race([answer, limit]).finally(() => clearTimeout(timer));
+};
 
 export class Observer {
   readonly #settings: ObserverSettings;
@@ -106,13 +127,14 @@ export class Observer {
       this.#probeRedis(owner, resource, pods),
       this.#probeSentinels(owner, resource, pods),
     ]);
-    const nodes = cache.nodes();
-    const readyNodes = nodes && new Set(nodes.filter((node) => node.ready).map((node) => node.name));
+    const seenNodes = cache.nodes();
+    const readyNodes = seenNodes && new Set(seenNodes.filter((node) => node.ready).map((node) => node.name));
     const children = cache.childrenOf(owner);
     const secretChildren = [credentials, connection]
       .filter((secret) => secret !== undefined)
       .map((secret) => toSecretChild(secret, access.digestOf(secret.values)));
     const record = children.map((child) => access.readRecord(child)).find((found) => found !== undefined);
+    const nodes = await this.#addHeard(seenNodes ?? [], pods, record);
     return {
       observedAtMs: this.#observedAtMs(clock.nowMs()),
       resource,
@@ -122,12 +144,26 @@ export class Observer {
       pods: pods.map((pod) => toPodSnapshot(pod, readyNodes)).sort((a, b) => a.ordinal - b.ordinal),
       redis,
       sentinels,
-      nodes: nodes ?? [],
+      nodes,
       credentialsPresent: credentials !== undefined && access.credentialsComplete(credentials.values),
       ...(connection !== undefined && credentials !== undefined
         ? { connectionOutdated: access.connectionOutdated(connection.values, credentials.values) }
         : {}),
     };
+  }
+
+  /** A kubelet is asked for only where its word can prove something: the pod of the recorded primary is another one now. */
+  async #addHeard(
+    nodes: readonly NodeSnapshot[],
+    pods: readonly PodProjection[],
+    record: DataSetRecord | undefined,
+  ): Promise<readonly NodeSnapshot[]> {
+    const { primaryPod, primaryNode, primaryHost } = record ?? {};
+    const pod = pods.find(({ name }) => name === primaryPod);
+    if (primaryNode === undefined || primaryHost === undefined || pod?.ip === primaryHost) return nodes;
+    const heardAtMs = await this.#settings.readHeardAtMs(primaryNode);
+    if (heardAtMs === undefined) return nodes;
+    return nodes.map((node) => (node.name === primaryNode ? { ...node, heardAtMs } : node));
   }
 
   /** The date of the picture: now, unless a watch has been down too long; then it has no date that anybody may act on. */
@@ -151,8 +187,18 @@ export class Observer {
     return this.#probe(
       pods.filter((pod) => pod.component === 'redis'),
       resource,
-      async (pod) => (await this.#settings.links.redis(owner, pod, login)?.probe(names)) ?? noAddress,
+      async (pod) =>
+        this.#addExit(owner, pod, (await this.#settings.links.redis(owner, pod, login)?.probe(names)) ?? noAddress),
     );
+  }
+
+  /** The proof counts only while the address goes on refusing, and ends with the first answer. */
+  #addExit(owner: string, pod: PodProjection, facts: RedisNodeFacts): RedisNodeFacts {
+    const { links } = this.#settings;
+    if (facts.reachable) links.forgetExit(owner, pod.name);
+    if (facts.reachable || facts.reason !== 'REFUSED') return facts;
+    const exit = links.exitOf(owner, pod);
+    return exit === undefined ? facts : { ...facts, exit };
   }
 
   #probeSentinels(
@@ -174,7 +220,12 @@ export class Observer {
     resource: RedisClusterObject,
     ask: (pod: PodProjection) => Promise<T>,
   ): Promise<Facts<T>> {
-    const answers = await Promise.all(pods.map(async (pod) => [pod.name, await ask(pod)] as const));
+    const hurry = this.#settings.links.sawExit(formatObjectKey(keyOf(resource)));
+    const answers = await Promise.all(
+      pods.map(
+        async (pod) => [pod.name, await (hurry ? withinMs(ask(pod), HURRY_MS, noAnswer as T) : ask(pod))] as const,
+      ),
+    );
     const refused = answers.some(([, facts]) => !facts.reachable && facts.reason === 'AUTH');
     if (refused) this.#settings.secrets.forget(this.#credentialsKey(resource));
     return Object.fromEntries(answers);

@@ -3,4 +3,5 @@ export { Observer, STALE_AFTER_MS } from './gather-snapshot.ts';
 export { LinkPool } from './link-pool.ts';
 export { MemberCache } from './member-cache.ts';
 export type { ResourceChange } from './member-cache.ts';
+export { readHeardAtMs } from './read-heard-at.ts';
 export { SecretReader } from './secret-reader.ts';

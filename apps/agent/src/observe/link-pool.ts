@@ -1,10 +1,12 @@
 /**
  * One standing connection to each data pod and each Sentinel, found by pod. A pod with another uid or address is another
  * process: its old connection is closed and never used for the new one. A connection that the other side closed wakes
- * the RedisCluster at once; it is the fastest news of a dead process.
+ * the RedisCluster at once; it is the fastest news of a dead process. Whether it was one is asked at once too, by two
+ * fresh connections (04, proof of death a): what is kept of that holds for one uid and address, until anything answers.
  */
 import { REDIS_PORT, SENTINEL_PORT } from '#domain';
-import { RedisLink, SentinelLink } from '#redis';
+import type { SeenExit } from '#domain';
+import { RedisLink, SentinelLink, WITNESS_GAP_MS, WITNESS_TIMEOUT_MS, isRefusedTwice } from '#redis';
 import type { ConnectionEnd, LinkOptions, RedisCredentials } from '#redis';
 import type { PodProjection } from './project-pod.ts';
 
@@ -13,12 +15,28 @@ export type CredentialsSource = () => Promise<RedisCredentials | undefined>;
 export interface LinkPoolSettings {
   /** `owner` is the key of the RedisCluster. SELF is not told. */
   readonly onEnd: (owner: string, pod: string, end: ConnectionEnd) => void;
+  /** A Sentinel says that it moved to another primary, or holds the one it has for dead. */
+  readonly onSentinelNews: (owner: string, pod: string, channel: string) => void;
+  /** On the clock that snapshots are dated by. */
+  readonly nowMs: () => number;
 }
+
+/** What every Sentinel says about a failover, its own or another's. */
+const SENTINEL_CHANNELS = ['+switch-master', '+odown', '+failover-end', '+promoted-slave'] as const;
+/** The proof is worth most while it is fresh; whoever was dead this long is Sentinel's or a person's business. */
+const EXIT_HOLDS_MS = 120_000;
 
 interface Entry<L> {
   readonly uid: string;
   readonly ip: string;
   readonly link: L;
+  exit?: SeenExit;
+}
+interface Wanted {
+  readonly owner: string;
+  readonly pod: PodProjection;
+  readonly port: number;
+  readonly credentials: CredentialsSource;
 }
 interface Closable {
   close(): void;
@@ -48,6 +66,27 @@ export class LinkPool {
     return this.#obtain(this.#sentinels, wanted, (options) => new SentinelLink(options));
   }
 
+  /** How this pod's process was seen to end; undefined when nothing proves that, or it was another pod of the name. */
+  exitOf(owner: string, pod: PodProjection): SeenExit | undefined {
+    const entry = this.#redis.get(owner)?.get(pod.name);
+    if (entry?.exit === undefined || entry.uid !== pod.uid || entry.ip !== pod.ip) return undefined;
+    return this.#settings.nowMs() - entry.exit.closedAtMs > EXIT_HOLDS_MS ? undefined : entry.exit;
+  }
+
+  /** Something answered there. */
+  forgetExit(owner: string, pod: string): void {
+    const entry = this.#redis.get(owner)?.get(pod);
+    if (entry !== undefined) delete entry.exit;
+  }
+
+  /** True while the end of some pod's process is proven: the pass is in a hurry. */
+  sawExit(owner: string): boolean {
+    const nowMs = this.#settings.nowMs();
+    return [...(this.#redis.get(owner)?.values() ?? [])].some(
+      ({ exit }) => exit !== undefined && nowMs - exit.closedAtMs < EXIT_HOLDS_MS,
+    );
+  }
+
   /** The connection that the last pass used, for executors. */
   findRedis(owner: string, pod: string): RedisLink | undefined {
     return this.#redis.get(owner)?.get(pod)?.link;
@@ -74,7 +113,7 @@ export class LinkPool {
 
   #obtain<L extends Closable>(
     links: Map<string, Map<string, Entry<L>>>,
-    wanted: { owner: string; pod: PodProjection; port: number; credentials: CredentialsSource },
+    wanted: Wanted,
     open: (options: LinkOptions) => L,
   ): L | undefined {
     const { owner, pod, port, credentials } = wanted;
@@ -84,12 +123,35 @@ export class LinkPool {
     const present = ofOwner.get(pod.name);
     if (present?.uid === pod.uid && present.ip === pod.ip) return present.link;
     present?.link.close();
-    const onEnd = (end: ConnectionEnd): void => {
-      if (end !== 'SELF') this.#settings.onEnd(owner, pod.name, end);
+    const entry: Entry<L> = {
+      uid: pod.uid,
+      ip: pod.ip,
+      link: open({
+        host: pod.ip,
+        port,
+        credentials,
+        onEnd: (end) => void this.#ended(entry, wanted, end),
+        ...(port === SENTINEL_PORT
+          ? {
+              channels: SENTINEL_CHANNELS,
+              onMessage: (channel) => this.#settings.onSentinelNews(owner, pod.name, channel),
+            }
+          : {}),
+      }),
     };
-    const link = open({ host: pod.ip, port, credentials, onEnd });
-    ofOwner.set(pod.name, { uid: pod.uid, ip: pod.ip, link });
-    return link;
+    ofOwner.set(pod.name, entry);
+    return entry.link;
+  }
+
+  /** Tells of the end once it is known whether it was an exit: a pass before that could only wait for it. */
+  async #ended(entry: Entry<Closable>, { owner, pod, port }: Wanted, end: ConnectionEnd): Promise<void> {
+    if (end === 'SELF') return;
+    const closedAtMs = this.#settings.nowMs();
+    if (port === REDIS_PORT && (end === 'FIN' || end === 'RST')) {
+      const question = { host: entry.ip, port, gapMs: WITNESS_GAP_MS, timeoutMs: WITNESS_TIMEOUT_MS };
+      if (await isRefusedTwice(question)) entry.exit = { closedAtMs, refusedTwice: true };
+    }
+    this.#settings.onEnd(owner, pod.name, end);
   }
 }
 

@@ -187,7 +187,7 @@ export class MemberCache {
     return this.#watch(RESOURCE.node, {
       project: projectNode,
       onChange: (name, now, before) => {
-        if (now?.ready === before?.ready) return;
+        if (now?.ready === before?.ready && now?.outOfService === before?.outOfService) return;
         for (const group of this.#pods.groupsWith((pod) => pod.node === name)) this.#wakeDataSet(group);
       },
     });

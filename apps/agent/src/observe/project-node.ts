@@ -4,14 +4,20 @@ import type { KubeObject } from '#domain';
 export interface NodeProjection {
   readonly name: string;
   readonly ready: boolean;
+  /** A person's word that nothing runs there (04, proof c). */
+  readonly outOfService?: boolean;
 }
 
+const OUT_OF_SERVICE = 'node.kubernetes.io/out-of-service';
+
 interface NodeFields {
+  readonly spec?: { readonly taints?: readonly { readonly key: string }[] };
   readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] };
 }
 
 export const projectNode = (object: KubeObject): NodeProjection => {
   const conditions = (object as NodeFields).status?.conditions ?? [];
   const ready = conditions.some((condition) => condition.type === 'Ready' && condition.status === 'True');
-  return { name: object.metadata.name, ready };
+  const outOfService = ((object as NodeFields).spec?.taints ?? []).some(({ key }) => key === OUT_OF_SERVICE);
+  return { name: object.metadata.name, ready, ...(outOfService ? { outOfService } : {}) };
 };

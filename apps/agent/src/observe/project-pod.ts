@@ -77,15 +77,24 @@ const readStatus = ({ status, spec }: PodFields): Pick<PodProjection, 'phase' | 
   ...optional('node', spec?.nodeName),
 });
 
+const readCreatedAt = (text: string | undefined): { readonly createdAtMs?: number } => {
+  const createdAtMs = Date.parse(text ?? '');
+  return Number.isNaN(createdAtMs) ? {} : { createdAtMs };
+};
+
 const readIdentity = ({
   metadata,
-}: KubeObject): Pick<PodProjection, 'namespace' | 'name' | 'uid' | 'ordinal' | 'terminating' | 'annotations'> => ({
+}: KubeObject): Pick<
+  PodProjection,
+  'namespace' | 'name' | 'uid' | 'ordinal' | 'terminating' | 'annotations' | 'createdAtMs'
+> => ({
   namespace: metadata.namespace ?? '',
   name: metadata.name,
   uid: metadata.uid ?? '',
   ordinal: readOrdinal(metadata.name),
   terminating: metadata.deletionTimestamp !== undefined,
   annotations: keepOwn(metadata.annotations),
+  ...readCreatedAt(metadata.creationTimestamp),
 });
 
 export const projectPod = (object: KubeObject): PodProjection => {

@@ -12,6 +12,7 @@ import type {
   PlanResult,
   RedisClusterObject,
   RedisClusterStatus,
+  SetAsideStatus,
 } from '#domain';
 import { appendDecisions, decisionsOf } from './flight-recorder.ts';
 
@@ -75,12 +76,28 @@ const hubGenerationOf = (resource: RedisClusterObject): number | undefined => {
   return text !== undefined && Number.isSafeInteger(value) ? value : undefined;
 };
 
+/** Old entries go first: the files are the users' to take or to remove, and a status must not grow for ever. */
+const MAX_SET_ASIDE = 10;
+
+/** What was kept, once it is complete: only done actions count, since a rival is erased on the strength of this. */
+const mergeSetAside = ({ last, result, now }: MergeStatusInput): readonly SetAsideStatus[] => {
+  const known = last?.setAside ?? [];
+  const fresh = result.done.flatMap((action) =>
+    action.kind === 'SetAside' && !known.some(({ pod, file }) => pod === action.pod && file === action.file)
+      ? [{ pod: action.pod, file: action.file, at: now, reason: action.reason }]
+      : [],
+  );
+  return [...known, ...fresh].slice(-MAX_SET_ASIDE);
+};
+
 /** The complete status to write. Pure; equal input gives equal output. */
 export const mergeStatus = (input: MergeStatusInput): RedisClusterStatus => {
   const { pods, sentinels, conditions: _, ...states } = input.plan.status;
   const fresh = decisionsOf(input.plan, input.result, input.now);
+  const setAside = mergeSetAside(input);
   return compact({
     ...states,
+    ...(setAside.length === 0 ? {} : { setAside }),
     observedGeneration: input.resource.metadata.generation,
     observedHubGeneration: hubGenerationOf(input.resource),
     mode: input.resource.spec.mode,

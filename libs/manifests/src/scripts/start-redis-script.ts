@@ -14,6 +14,9 @@
  * answers as a replica is given up only 20 s later; the agent has its proof of death too. Then the answer is another
  * primary. In the same way a named primary that does not answer is given the time to be failed over from: a replica that
  * follows a dead address is unknown to Sentinel and would stay so for ever.
+ *
+ * Protected directives may be set, since the agent changes dbfilename for the length of one BGSAVE to set aside what the
+ * loser of a split brain holds. Only the operator's user may use CONFIG at all.
  */
 import { WAITING_PRIMARY_HOST, WAITING_PRIMARY_PORT } from '#domain';
 
@@ -181,7 +184,8 @@ redis_acl > "$STATE/users.acl"
   usable_config /etc/atoll/config/redis.conf
   printf '%s\n' "$appendonly" 'port 6379' 'protected-mode no' 'daemonize no' 'dir /data' 'dbfilename dump.rdb' \
     'appenddirname appendonlydir' 'appendfilename appendonly.aof' "aclfile $STATE/users.acl" \
-    "replica-announce-ip $POD_IP" 'replica-announce-port 6379' 'masteruser replication'
+    "replica-announce-ip $POD_IP" 'replica-announce-port 6379' 'masteruser replication' \
+    'enable-protected-configs yes'
   printf 'masterauth "%s"\n' "$(quoted replication)"
   if [ "$role" != primary ]; then printf 'replicaof %s %s\n' "$primary_host" "$primary_port"; fi
 } > "$STATE/redis.conf"

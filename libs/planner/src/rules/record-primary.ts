@@ -1,12 +1,14 @@
 /**
  * The record follows the confirmed primary: another pod raises the term, a newer version is remembered so that nothing
- * older may follow, and a record deleted by hand is written again. Invariant: the term never goes down. Labels and
- * Sentinels are planned after this rule, so the record is never behind what clients are told.
+ * older may follow, and a record deleted by hand is written again. Where it runs is kept too, for the proof of its death.
+ * Invariant: the term never goes down. Labels and Sentinels are planned after this rule, so the record is never behind
+ * what clients are told.
  */
 import { compareEngineVersions } from '#domain';
 import type { DataSetRecord } from '#domain';
 import type { AnsweringPod, ClusterView } from '../cluster-view.ts';
 import { writeRecord } from '../make-action.ts';
+import { presentField } from '../present-field.ts';
 import type { Rule, RuleOutcome } from '../rule.ts';
 
 export const recordPrimary: Rule = {
@@ -14,7 +16,11 @@ export const recordPrimary: Rule = {
   decide: ({ view, primary }) => {
     if (primary === undefined) return undefined;
     const { record } = view;
-    const ran = newestRun(primary, record);
+    const ran = {
+      ...newestRun(primary, record),
+      ...presentField('primaryNode', primary.node),
+      ...presentField('primaryHost', primary.ip),
+    };
     if (record === undefined) {
       const change = { primaryTerm: 1, primaryPod: primary.name, ...ran };
       return write(view, change, 'RecordingPrimary', `${primary.name} is the primary of this data set.`);
@@ -27,8 +33,11 @@ export const recordPrimary: Rule = {
     if (view.snapshot.record === undefined) {
       return write(view, ran, 'RecordMissing', 'Writing the lost record of the data set again.');
     }
-    if (record.primaryVersion === ran.primaryVersion && record.primaryEngine === ran.primaryEngine) return undefined;
-    return write(view, ran, 'PrimaryVersion', `The primary runs ${ran.primaryEngine} ${primary.facts.version}.`);
+    if (record.primaryVersion !== ran.primaryVersion || record.primaryEngine !== ran.primaryEngine) {
+      return write(view, ran, 'PrimaryVersion', `The primary runs ${ran.primaryEngine} ${primary.facts.version}.`);
+    }
+    if (record.primaryNode === primary.node && record.primaryHost === primary.ip) return undefined;
+    return write(view, ran, 'PrimaryPlace', `${primary.name} is at ${primary.ip ?? 'no address'} now.`);
   },
 };
 

@@ -4,15 +4,19 @@
  * promoted only when the old primary is proven not to run (proveDeath), no replica says that its link is up, and the
  * record has been raised first. Whatever is missing becomes a sentence that says exactly what a person has to bring.
  */
+import type { DataSetRecord } from '#domain';
 import { podName } from '#manifests';
 import { answers } from '../cluster-view.ts';
 import type { AnsweringPod, ClusterView } from '../cluster-view.ts';
 import { chooseSuccessor } from '../choose-successor.ts';
 import { explainStuckPod, restartsSoon } from '../explain-stuck-pod.ts';
-import { isMaster, isUnlinked, isWaiting } from '../find-primary.ts';
+import { followsAddressOf, isMaster, isUnlinked, isWaiting } from '../find-primary.ts';
 import { judgeSentinels, sentinelsCanDecide } from '../judge-sentinels.ts';
 import { promotePod, writeRecord } from '../make-action.ts';
+import { planSentinelFailover } from '../plan-sentinel-failover.ts';
+import { presentField } from '../present-field.ts';
 import { proveDeath } from '../prove-death.ts';
+import type { DeathProof } from '../prove-death.ts';
 import { askPerson, waitFor } from '../rule.ts';
 import type { Rule, RuleOutcome } from '../rule.ts';
 import { isUnfinishedCreation } from './create-data-set.ts';
@@ -30,6 +34,8 @@ export const recoverPrimary: Rule = {
 /** Reasons to leave it alone, whatever else is true. */
 const explainHandsOff = (view: ClusterView): RuleOutcome | undefined => {
   if (view.spec.mode === 'Sentinel' && sentinelsCanDecide(view)) {
+    const failover = planSentinelFailover(view);
+    if (failover !== undefined) return failover;
     return waitFor('LeftToSentinel', 'The Sentinels choose the next primary.');
   }
   const masters = view.dataPods.filter(isMaster).map((pod) => pod.name);
@@ -42,17 +48,30 @@ const explainHandsOff = (view: ClusterView): RuleOutcome | undefined => {
       'Clients are not moved. Make the recorded pod a replica of the right one, or delete the wrong pod.';
     return askPerson('UnrecordedPrimary', message);
   }
-  const linked = view.dataPods.filter((pod) => answers(pod) && !isUnlinked(pod)).map((pod) => pod.name);
+  const linked = view.dataPods
+    .filter((pod) => answers(pod) && !isUnlinked(pod) && !isChained(view, pod))
+    .map((pod) => pod.name);
   if (linked.length === 0) return undefined;
   const message = `${linked.join(', ')} are linked to a primary that this agent cannot reach; it is alive.`;
   return waitFor('PrimaryNotReachable', message);
 };
 
+/**
+ * Linked to a pod of ours that is a replica itself: that says nothing about a primary, and it cannot be further along than
+ * that one. Behind one that waits nobody can be linked: then what it says is a moment old.
+ */
+const isChained = (view: ClusterView, pod: AnsweringPod): boolean =>
+  view.dataPods.some(
+    (leader) => answers(leader) && leader.facts.role === 'slave' && !isWaiting(leader) && followsAddressOf(pod, leader),
+  );
+
 const recover = (view: ClusterView): RuleOutcome => {
   const silent = findSilent(view);
-  const ready = view.dataPods.filter(answers).filter((pod) => !pod.terminating && !pod.facts.loading);
+  const ready = view.dataPods
+    .filter(answers)
+    .filter((pod) => !pod.terminating && !pod.facts.loading && !isChained(view, pod));
   if (silent.length > 0 && !(nobodyElseChose(view) && recordedHoldsAll(view, ready)))
-    return explainSilence(view, silent);
+    return recoverWithout(view, silent, ready);
   const successor = chooseSuccessor(view, ready);
   switch (successor.kind) {
     case 'chosen':
@@ -67,8 +86,13 @@ const recover = (view: ClusterView): RuleOutcome => {
   }
 };
 
+interface SilentPod {
+  readonly name: string;
+  readonly why: string;
+}
+
 /** Data pods of the accepted size that do not answer, with what is known of them. */
-const findSilent = (view: ClusterView): readonly { readonly name: string; readonly why: string }[] =>
+const findSilent = (view: ClusterView): readonly SilentPod[] =>
   Array.from({ length: view.spec.size }, (_, ordinal) => podName(view.names.redis, ordinal)).flatMap((name) => {
     const pod = view.dataPods.find((candidate) => candidate.name === name);
     if (pod === undefined) return [{ name, why: 'does not exist' }];
@@ -93,14 +117,24 @@ const recordedHoldsAll = (view: ClusterView, ready: readonly AnsweringPod[]): bo
   view.spec.persistenceEnabled &&
   ready.some((pod) => pod.name === view.record?.primaryPod && pod.facts.keys > 0 && isUnlinked(pod));
 
-const explainSilence = (view: ClusterView, silent: readonly { name: string; why: string }[]): RuleOutcome => {
+/**
+ * Some pods do not answer. With the primary proven dead the furthest of the others goes on, when nobody else is silent;
+ * or when it was linked to the primary until the end, so that no silent one can hold more than it by design; or when the
+ * silent ones do not come back by themselves and the user takes that loss (dataLossPolicy).
+ */
+const recoverWithout = (
+  view: ClusterView,
+  silent: readonly SilentPod[],
+  ready: readonly AnsweringPod[],
+): RuleOutcome => {
   const death = proveDeath(view);
   const others = silent.filter(({ name }) => name !== view.record?.primaryPod);
-  const ready = view.dataPods.filter(answers).filter((pod) => !pod.terminating && !pod.facts.loading);
-  if (others.length === 0 && death.proven && nobodyElseChose(view)) {
-    const successor = chooseSuccessor(view, ready);
-    if (successor.kind === 'chosen') {
-      return promote(view, successor.pod, `${successor.pod.name} is promoted: ${successor.because}.`);
+  const successor = chooseSuccessor(view, ready);
+  if (death.proven && nobodyElseChose(view) && successor.kind === 'chosen') {
+    const { pod, because } = successor;
+    const accepted = view.spec.failover.dataLossPolicy === 'Allow' && !canReturnAlone(view, others);
+    if (others.length === 0 || wasLinkedUntil(view, pod, death.endedAtMs) || accepted) {
+      return promote(view, pod, `${pod.name} is promoted: ${death.because}, and ${because}.`, { death });
     }
   }
   const list = silent.map(({ name, why }) => `${name} ${why}`).join('; ');
@@ -108,6 +142,14 @@ const explainSilence = (view: ClusterView, silent: readonly { name: string; why:
   const message = `There is no primary, and none is promoted until these pods answer: ${list}.${missing}`;
   return canReturnAlone(view, silent) ? waitFor('WaitingForPods', message) : askPerson('PodsMissing', message);
 };
+
+/** INFO counts whole seconds. */
+const LINK_CLOCK_MS = 2_000;
+
+const wasLinkedUntil = ({ snapshot }: ClusterView, { facts }: AnsweringPod, endedAtMs: number | undefined): boolean =>
+  endedAtMs !== undefined &&
+  facts.linkDownSinceMs !== undefined &&
+  snapshot.observedAtMs - facts.linkDownSinceMs >= endedAtMs - LINK_CLOCK_MS;
 
 /** Pods that Kubernetes is starting come back by themselves; those on a lost node, or that cannot start, do not. */
 const canReturnAlone = (view: ClusterView, silent: readonly { name: string }[]): boolean =>
@@ -118,26 +160,53 @@ const canReturnAlone = (view: ClusterView, silent: readonly { name: string }[]):
 
 const startEmpty = (view: ClusterView, ready: readonly AnsweringPod[]): RuleOutcome => {
   const chosen = ready[0];
-  if (view.spec.persistenceEnabled || chosen === undefined) {
+  const declared = !view.spec.persistenceEnabled || view.spec.failover.dataLossPolicy === 'Allow';
+  if (!declared || chosen === undefined) {
     const message =
       'Every data pod answers and is empty, although the data set is persistent and had a primary. Restore a volume, ' +
-      'or accept the loss: set spec.deletionPolicy to Delete, delete this object and create it again.';
+      'or accept the loss: set spec.failover.dataLossPolicy to Allow.';
     return askPerson('AllPodsEmpty', message);
   }
-  const message = `Every data pod restarted without persistence; what they held is lost, as the spec declares. ${chosen.name} becomes primary.`;
-  return promote(view, chosen, message, 'DataLostAsDeclared');
+  const how = view.spec.persistenceEnabled ? 'came back empty' : 'restarted without persistence';
+  const message = `Every data pod ${how}; what they held is lost, as the spec declares. ${chosen.name} becomes primary.`;
+  return promote(view, chosen, message, { reason: 'DataLostAsDeclared' });
 };
 
-const promote = (view: ClusterView, pod: AnsweringPod, message: string, reason = 'RecoveringPrimary'): RuleOutcome => {
+interface Why {
+  readonly reason?: string;
+  readonly death?: Extract<DeathProof, { proven: true }>;
+}
+
+/** Going on with the recorded primary is no failover, so Manual does not hold it up. */
+const promote = (view: ClusterView, pod: AnsweringPod, message: string, why: Why = {}): RuleOutcome => {
+  const recorded = pod.name === view.record?.primaryPod;
+  if (view.spec.failover.mode === 'Manual' && !recorded) {
+    return askPerson(
+      'FailoverIsManual',
+      `There is no primary. ${pod.name} could take over, but spec.failover.mode is Manual: set it to Automatic, or run ` +
+        `REPLICAOF NO ONE on ${pod.name}.`,
+    );
+  }
+  const { reason = 'RecoveringPrimary', death } = why;
   const empty = pod.facts.keys === 0;
-  const raise = pod.name !== view.record?.primaryPod || empty;
-  const change = { primaryTerm: (view.record?.primaryTerm ?? 0) + 1, primaryPod: pod.name };
-  const safely = { onlyIfEmpty: empty, onlyIfWaiting: isWaiting(pod), disruptive: true };
-  const finding = { type: 'Reconciling', status: 'True', reason, message } as const;
+  const safely = {
+    onlyIfEmpty: empty,
+    onlyIfWaiting: isWaiting(pod),
+    disruptive: true,
+    ...presentField('onlyIfRefused', death?.refusingHost),
+  };
+  const raise = recorded && !empty ? [] : [writeRecord(view, raisedTo(view, pod), reason, message)];
   return {
     reason,
     message,
-    findings: [finding],
-    actions: [...(raise ? [writeRecord(view, change, reason, message)] : []), promotePod(pod, safely, reason, message)],
+    findings: [{ type: 'Reconciling', status: 'True', reason, message }],
+    actions: [...raise, promotePod(pod, safely, reason, message)],
   };
 };
+
+const raisedTo = ({ record }: ClusterView, { name, node, ip }: AnsweringPod): Partial<DataSetRecord> => ({
+  primaryTerm: (record?.primaryTerm ?? 0) + 1,
+  primaryPod: name,
+  ...presentField('primaryNode', node),
+  ...presentField('primaryHost', ip),
+});

@@ -60,6 +60,8 @@ export const drawSettled = (spec: Partial<RedisClusterSpec> = {}): RedisClusterS
     primaryPod: podName(names.redis, 0),
     primaryVersion: '8.0.2',
     primaryEngine: 'Redis',
+    primaryNode: 'node-0',
+    primaryHost: podIp(0),
     renderVersion: CURRENT_RENDER_VERSION,
   };
   const data = ordinals(resolved.size).map((ordinal) => drawPod(resource, 'redis', ordinal));

@@ -1,0 +1,84 @@
+/**
+ * Two nodes say "master" and both hold keys: which of them is the data set, and what the other holds of its own. Order of
+ * authority (04, Never 6): the confirmed primary (Sentinel majority, record of the highest term) → the one that a person
+ * named → the recorded one → the one that was promoted out of the others' history → the one that most of the rest
+ * follow. Sentinels that may still choose, or are out of sight, are waited for. Nobody: only a person can tell.
+ */
+import { ANNOTATION } from '#domain';
+import type { AnsweringPod, ClusterView, ReachableRedis } from './cluster-view.ts';
+import { answers } from './cluster-view.ts';
+import { followsAddressOf, isMaster } from './find-primary.ts';
+import { judgeSentinels } from './judge-sentinels.ts';
+
+export type Truth =
+  | { readonly kind: 'known'; readonly pod: AnsweringPod; readonly because: string }
+  | { readonly kind: 'left-to-sentinel' }
+  | { readonly kind: 'undecided' };
+
+/** Masters that hold keys, in the order of their ordinals. */
+export const findRivals = (view: ClusterView): readonly AnsweringPod[] =>
+  view.dataPods.filter(isMaster).filter((pod) => pod.facts.keys > 0 && !pod.facts.loading);
+
+export const judgeTruth = (
+  view: ClusterView,
+  primary: AnsweringPod | undefined,
+  rivals: readonly AnsweringPod[],
+): Truth => {
+  if (primary !== undefined) {
+    const confirmed = rivals.find((pod) => pod.name === primary.name);
+    return confirmed === undefined ? { kind: 'undecided' } : known(confirmed, explainConfirmed(view));
+  }
+  if (sentinelsMayChoose(view)) return { kind: 'left-to-sentinel' };
+  return judgeByName(view, rivals) ?? judgeByHistory(view, rivals) ?? { kind: 'undecided' };
+};
+
+const known = (pod: AnsweringPod, because: string): Truth => ({ kind: 'known', pod, because });
+
+const judgeByName = (view: ClusterView, rivals: readonly AnsweringPod[]): Truth | undefined => {
+  const named = view.snapshot.resource.metadata.annotations?.[ANNOTATION.truePrimary];
+  const chosen = rivals.find((pod) => pod.name === named);
+  if (chosen !== undefined) return known(chosen, `the annotation ${ANNOTATION.truePrimary} names it`);
+  const { record } = view;
+  const recorded = rivals.find((pod) => pod.name === record?.primaryPod);
+  return recorded && known(recorded, `it is the recorded primary of term ${record?.primaryTerm ?? 0}`);
+};
+
+const judgeByHistory = (view: ClusterView, rivals: readonly AnsweringPod[]): Truth | undefined => {
+  const latest = rivals.find((pod) => rivals.every((other) => other === pod || isPromotedFrom(pod.facts, other.facts)));
+  if (latest !== undefined) return known(latest, 'it was promoted out of the history of the other');
+  const followed = findMostFollowed(view, rivals);
+  return followed && known(followed, 'most of the other pods follow it');
+};
+
+const explainConfirmed = (view: ClusterView): string =>
+  view.spec.mode === 'Sentinel'
+    ? 'the Sentinel majority names it'
+    : `it is the recorded primary of term ${view.record?.primaryTerm ?? 0}`;
+
+const sentinelsMayChoose = (view: ClusterView): boolean => {
+  if (view.spec.mode !== 'Sentinel') return false;
+  const { majorityAnswers, choiceOpen, agreedHost } = judgeSentinels(view);
+  const named = view.dataPods.find((pod) => pod.ip !== undefined && pod.ip === agreedHost);
+  return !majorityAnswers || choiceOpen || (named !== undefined && !answers(named));
+};
+
+const NO_HISTORY = /^0*$/;
+const isPromotedFrom = (later: ReachableRedis, earlier: ReachableRedis): boolean =>
+  later.secondReplicationId === earlier.replicationId && !NO_HISTORY.test(earlier.replicationId);
+
+/** More than half of the pods that are no rivals are linked to it. */
+const findMostFollowed = (view: ClusterView, rivals: readonly AnsweringPod[]): AnsweringPod | undefined => {
+  const rest = view.dataPods.filter((pod) => !rivals.some((rival) => rival.name === pod.name));
+  return rivals.find((rival) => {
+    const linked = rest.filter((pod) => answers(pod) && pod.facts.linkUp === true && followsAddressOf(pod, rival));
+    return linked.length * 2 > rest.length;
+  });
+};
+
+/** Everything that `loser` holds is in `truth` as well, as their histories tell: it can follow without a loss. */
+export const hasNothingOfItsOwn = (loser: ReachableRedis, truth: ReachableRedis): boolean => {
+  if (NO_HISTORY.test(loser.replicationId)) return false;
+  if (loser.replicationId === truth.replicationId) return loser.offsetBytes <= truth.offsetBytes;
+  if (!isPromotedFrom(truth, loser) || truth.secondOffsetBytes === undefined) return false;
+  return loser.offsetBytes < truth.secondOffsetBytes;
+};
