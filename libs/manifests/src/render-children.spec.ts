@@ -63,6 +63,38 @@ describe('renderChildren', () => {
     }
   });
 
+  it('carries the recommended labels on every object and on every pod', () => {
+    const wanted = {
+      [LABEL.name]: 'redis',
+      [LABEL.instance]: 'cart',
+      [LABEL.component]: expect.stringMatching(/^(redis|sentinel|all)$/) as unknown,
+      [LABEL.managedBy]: 'atoll',
+      [LABEL.partOf]: 'atoll',
+    };
+    for (const object of render(PERSISTENT)) {
+      expect(object.metadata.labels).toMatchObject(wanted);
+      if (object.kind === 'StatefulSet') expect(at(object, 'spec.template.metadata.labels')).toMatchObject(wanted);
+    }
+  });
+
+  it('keeps its ports out of a sidecar in a mesh, and is untouched without one', () => {
+    const sets = (mesh: 'None' | 'Istio') =>
+      render({ networking: { mesh } }).filter(({ kind }) => kind === 'StatefulSet');
+    const ports = '6379,26379';
+    for (const set of sets('Istio')) {
+      const annotations = at(set, 'spec.template.metadata.annotations') as Record<string, string>;
+      expect(annotations).toMatchObject({
+        'traffic.sidecar.istio.io/excludeInboundPorts': ports,
+        'traffic.sidecar.istio.io/excludeOutboundPorts': ports,
+      });
+      expect(JSON.parse(annotations['proxy.istio.io/config'] ?? '')).toEqual({ holdApplicationUntilProxyStarts: true });
+      expect(at(set, `${POD}.securityContext.runAsNonRoot`)).toBe(true);
+    }
+    expect(JSON.stringify(render({ networking: { mesh: 'Istio' } }))).toContain('"appProtocol":"tcp"');
+    expect(render({ networking: { mesh: 'None' } })).toEqual(render({}));
+    expect(JSON.stringify(render({}))).not.toMatch(/istio|appProtocol/);
+  });
+
   it('changes nothing in a pod template when size, live configuration or Sentinel timing change', () => {
     const templates = (spec: Partial<RedisClusterSpec>) =>
       render(spec)

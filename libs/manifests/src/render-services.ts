@@ -1,10 +1,14 @@
-import { LABEL, REDIS_PORT, SENTINEL_PORT, type KubeObject } from '#domain';
+import { LABEL, REDIS_PORT, SENTINEL_PORT, type KubeObject, type Mesh } from '#domain';
 import { childAnnotations, childLabels, selectorLabels } from './labels.ts';
 import type { Component } from './names.ts';
 import type { RenderContext } from './render-child.ts';
 
 const REDIS = { name: 'redis', port: REDIS_PORT, targetPort: REDIS_PORT, protocol: 'TCP' };
 const SENTINEL = { name: 'sentinel', port: SENTINEL_PORT, targetPort: SENTINEL_PORT, protocol: 'TCP' };
+
+/** A mesh reads the protocol from here instead of guessing it from the first bytes, which a silent server never sends. */
+const inMesh = (mesh: Mesh, port: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
+  mesh === 'None' ? port : { ...port, appProtocol: 'tcp' };
 
 const renderService = (
   context: RenderContext,
@@ -30,6 +34,7 @@ const renderService = (
  */
 export const renderServices = (context: RenderContext): readonly KubeObject[] => {
   const { names, owner, spec } = context;
+  const [redis, sentinel] = [inMesh(spec.mesh, REDIS), inMesh(spec.mesh, SENTINEL)];
   const data = selectorLabels(owner.dataSetHash, 'redis');
   const services = [
     renderService(context, names.podsService, 'all', {
@@ -37,12 +42,12 @@ export const renderServices = (context: RenderContext): readonly KubeObject[] =>
       clusterIP: 'None',
       publishNotReadyAddresses: true,
       selector: { [LABEL.dataSet]: owner.dataSetHash },
-      ports: [REDIS, SENTINEL],
+      ports: [redis, sentinel],
     }),
     renderService(context, names.primaryService, 'redis', {
       type: 'ClusterIP',
       selector: { ...data, [LABEL.role]: 'primary' },
-      ports: [REDIS],
+      ports: [redis],
     }),
   ];
   if (spec.mode !== 'Standalone') {
@@ -50,7 +55,7 @@ export const renderServices = (context: RenderContext): readonly KubeObject[] =>
       renderService(context, names.replicasService, 'redis', {
         type: 'ClusterIP',
         selector: { ...data, [LABEL.role]: 'replica' },
-        ports: [REDIS],
+        ports: [redis],
       }),
     );
   }
@@ -59,7 +64,7 @@ export const renderServices = (context: RenderContext): readonly KubeObject[] =>
       renderService(context, names.sentinelService, 'sentinel', {
         type: 'ClusterIP',
         selector: selectorLabels(owner.dataSetHash, 'sentinel'),
-        ports: [SENTINEL],
+        ports: [sentinel],
       }),
     );
   }

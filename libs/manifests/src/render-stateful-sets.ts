@@ -1,6 +1,7 @@
 import type { V1PersistentVolumeClaim, V1PodSpec, V1Volume } from '@kubernetes/client-node';
 import { ANNOTATION, REDIS_PORT, SENTINEL_PORT, type KubeObject } from '#domain';
 import { childAnnotations, childLabels, podAnnotations, selectorLabels } from './labels.ts';
+import { meshAnnotations } from './mesh-annotations.ts';
 import { VOLUME_CLAIM_PREFIX, type Component } from './names.ts';
 import type { RenderContext } from './render-child.ts';
 import { FOLDER, renderContainer, renderPodSpec } from './render-pod.ts';
@@ -70,7 +71,11 @@ export const renderRedisStatefulSet = (context: RenderContext): KubeObject => {
   return renderStatefulSet(context, names.redis, 'redis', {
     replicas: spec.runningPods?.redis ?? spec.size,
     pod: renderPodSpec(context, 'redis', container, { state, more }),
-    podAnnotations: { ...podAnnotations(owner), [ANNOTATION.restartHash]: restartHash(spec, owner.renderVersion) },
+    podAnnotations: {
+      ...podAnnotations(owner),
+      ...meshAnnotations(spec),
+      [ANNOTATION.restartHash]: restartHash(spec, owner.renderVersion),
+    },
     claims: persistent ? [renderClaim(context)] : [],
   });
 };
@@ -98,7 +103,7 @@ export const renderSentinelStatefulSet = (context: RenderContext): KubeObject =>
   return renderStatefulSet(context, names.sentinel, 'sentinel', {
     replicas: spec.runningPods?.sentinel ?? spec.sentinel.replicas,
     pod: renderPodSpec(context, 'sentinel', container, { state: { name: 'state', emptyDir: {} }, more: [] }),
-    podAnnotations: podAnnotations(owner),
+    podAnnotations: { ...podAnnotations(owner), ...meshAnnotations(spec) },
     claims: [],
   });
 };
