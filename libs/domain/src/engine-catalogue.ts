@@ -9,7 +9,7 @@
  * Measured on Redis 7.0.15, 8.0.2, 8.6.3 and Valkey 8.1.1, 9.1.2 (file, append-only file and full synchronisation for all
  * 25 pairs); the lines between from the engines' sources.
  */
-import type { EngineType } from './redis-cluster-spec.ts';
+import { MAXMEMORY_POLICIES, type EngineType } from './redis-cluster-spec.ts';
 
 export interface EngineVersion {
   readonly type: EngineType;
@@ -115,3 +115,9 @@ const judgeSameEngine = (from: EngineVersion, to: EngineVersion): UpgradeEdge =>
 };
 
 const describeEngine = ({ type, version }: EngineVersion): string => `${type} ${version}`;
+
+/** Whether this engine has the value of maxmemory-policy: those with lrm came with Redis 8.6, Valkey has none. */
+export const knowsMaxmemoryPolicy = ({ type, version }: EngineVersion, policy: string): boolean => {
+  if (!(MAXMEMORY_POLICIES as readonly string[]).includes(policy)) return false;
+  return !policy.endsWith('-lrm') || (type === 'Redis' && compareEngineVersions(version, '8.6.0') >= 0);
+};

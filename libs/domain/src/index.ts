@@ -1,6 +1,7 @@
 export * from './canonical-config-value.ts';
 export * from './clock.ts';
 export * from './data-set-id.ts';
+export * from './derive-maxmemory.ts';
 export * from './engine-catalogue.ts';
 export * from './error-codes.ts';
 export * from './fleet.ts';
@@ -18,6 +19,7 @@ export * from './redis-operation.ts';
 export * from './restart-only-config.ts';
 export * from './scope.ts';
 export * from './snapshot.ts';
+export * from './spec-problem.ts';
 export * from './unsafe-config.ts';
 export * from './validate-spec-change.ts';
 export * from './validate-spec.ts';

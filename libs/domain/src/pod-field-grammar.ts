@@ -30,3 +30,15 @@ export const isContainerResourceName = (name: string): boolean => {
   const [prefix = '', rest = '', ...more] = name.split('/');
   return more.length === 0 && isDnsSubdomain(prefix) && /^[a-zA-Z0-9](?:[\w.-]{0,61}[a-zA-Z0-9])?$/.test(rest);
 };
+
+const LABEL_NAME = /^[a-zA-Z0-9](?:[\w.-]{0,61}[a-zA-Z0-9])?$/;
+
+/** Key of a label or a taint: `name`, or `prefix/name`. */
+export const isQualifiedName = (text: string): boolean => {
+  const parts = text.split('/');
+  const name = parts.at(-1) ?? '';
+  if (parts.length > 2 || !LABEL_NAME.test(name)) return false;
+  return parts.length === 1 || isDnsSubdomain(parts[0] ?? '');
+};
+
+export const isLabelValue = (text: string): boolean => text === '' || LABEL_NAME.test(text);

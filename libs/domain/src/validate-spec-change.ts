@@ -6,7 +6,7 @@
  */
 import { parseQuantity } from './parse-quantity.ts';
 import type { RedisClusterSpec } from './redis-cluster-spec.ts';
-import type { SpecProblem } from './validate-spec.ts';
+import type { SpecProblem } from './spec-problem.ts';
 
 interface ChangeRule {
   /** Path in the spec. */

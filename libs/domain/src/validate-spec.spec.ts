@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { RedisClusterSpec } from './redis-cluster-spec.ts';
-import { validateNewSpec, validateSpec, type SpecProblemCode } from './validate-spec.ts';
+import type { SpecProblemCode } from './spec-problem.ts';
+import { validateNewSpec, validateSpec } from './validate-spec.ts';
 
 const base: RedisClusterSpec = { engine: { type: 'Redis', version: '8.0' }, mode: 'Sentinel' };
 const engineOf = (image: string): Partial<RedisClusterSpec> => ({ engine: { ...base.engine, image } });

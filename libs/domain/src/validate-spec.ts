@@ -8,50 +8,13 @@ import { ENGINE_LINES, engineLine } from './engine-catalogue.ts';
 import { explainOwnedConfig } from './operator-owned-config.ts';
 import { parseDurationMs } from './parse-duration.ts';
 import { parseQuantity, parseRedisMemory } from './parse-quantity.ts';
-import { explainUnsafeConfig } from './unsafe-config.ts';
 import { isContainerResourceName, isDnsSubdomain, isImageReference } from './pod-field-grammar.ts';
 import type { Mode, RedisClusterSpec, ResourceRequirements, SentinelSpec, StorageSpec } from './redis-cluster-spec.ts';
-
-export type SpecProblemCode =
-  | 'UNSUPPORTED_VERSION'
-  | 'INVALID_IMAGE'
-  | 'INVALID_SIZE'
-  | 'INVALID_SENTINEL'
-  | 'INVALID_DURATION'
-  | 'INVALID_QUANTITY'
-  | 'INVALID_RESOURCE'
-  | 'INVALID_STORAGE_CLASS'
-  | 'STORAGE_SIZE_REQUIRED'
-  | 'VOLUME_REQUIRED'
-  | 'OPERATOR_OWNED_CONFIG'
-  | 'INVALID_CONFIG'
-  | 'MAXMEMORY_ABOVE_LIMIT'
-  | 'FIELD_FIXED';
-
-export interface SpecProblem {
-  /** From the object's root, for instance `['spec', 'config', 'port']`. */
-  readonly path: readonly string[];
-  readonly code: SpecProblemCode;
-  /** A sentence: what is wrong and what to write instead. */
-  readonly message: string;
-}
-
-/** The limits that the CRD's schema repeats. */
-export const SPEC_LIMITS = {
-  maxSize: 15,
-  minSentinels: 3,
-  maxSentinels: 9,
-  maxConfigKeys: 256,
-  maxConfigValueLength: 4096,
-  maxUsers: 32,
-  maxUserNameLength: 32,
-  maxUserRulesLength: 1024,
-  maxMaintenanceWindows: 16,
-  maxSavePoints: 8,
-  maxTolerations: 32,
-  minMaxmemoryPercent: 10,
-  maxMaxmemoryPercent: 90,
-} as const;
+import { SPEC_LIMITS, specProblem as problem, type SpecProblem } from './spec-problem.ts';
+import { explainUnsafeConfig } from './unsafe-config.ts';
+import { validateAuth } from './validate-auth.ts';
+import { validateCare } from './validate-care.ts';
+import { validateMemory } from './validate-memory.ts';
 
 /** Fewest data pods a mode makes sense with: Sentinel needs somebody to fail over to. */
 export const MIN_SIZE: Readonly<Record<Mode, number>> = { Standalone: 1, Replication: 1, Sentinel: 2 };
@@ -64,13 +27,6 @@ const CONFIG_NAME = /^[a-z][a-z0-9_-]*$/;
 const CONFIG_VALUE = /^[ !#-&(-[\]-~]*$/;
 const MEMORY_DIRECTIVES = new Set(['maxmemory', 'repl-backlog-size', 'proto-max-bulk-len']);
 
-/** `name` is a key of the user's own, which may hold a slash. */
-const problem = (path: string, code: SpecProblemCode, message: string, name?: string): SpecProblem => ({
-  path: ['spec', ...path.split('/'), ...(name === undefined ? [] : [name])],
-  code,
-  message,
-});
-
 /** Every problem of the spec, in the order of its fields; empty when it may be applied. Never throws. */
 export const validateSpec = (spec: RedisClusterSpec): readonly SpecProblem[] => [
   ...validateEngine(spec),
@@ -79,8 +35,11 @@ export const validateSpec = (spec: RedisClusterSpec): readonly SpecProblem[] => 
   ...(spec.sentinel === undefined ? [] : validateSentinel(spec.mode, spec.sentinel)),
   ...validateConfig(spec.config ?? {}),
   ...validateResources(spec),
+  ...validateMemory(spec),
   ...validateStorage(spec),
   ...validateVolumeUse(spec),
+  ...validateAuth(spec.auth ?? {}),
+  ...validateCare(spec),
 ];
 
 /**
@@ -190,7 +149,6 @@ const explainConfigProblem = (name: string, value: string): Omit<SpecProblem, 'p
 const validateResources = (spec: RedisClusterSpec): SpecProblem[] => [
   ...validateQuantities('resources', spec.resources ?? {}),
   ...validateQuantities('sentinel/resources', spec.sentinel?.resources ?? {}),
-  ...validateMaxmemory(spec),
 ];
 
 const validateQuantities = (path: string, resources: ResourceRequirements): SpecProblem[] =>
@@ -226,21 +184,6 @@ const explainQuantityProblem = (
   const message = `The request of ${amount} ${name} is above its limit of ${limit}; lower it or raise the limit.`;
   return { code: 'INVALID_RESOURCE', message };
 };
-
-const validateMaxmemory = ({ resources, config }: RedisClusterSpec): SpecProblem[] => {
-  const limitBytes = parseQuantity(resources?.limits?.['memory'] ?? '');
-  const text = config?.['maxmemory'] ?? '';
-  const bytes = parseRedisMemory(text);
-  if (limitBytes === undefined || bytes === undefined || isBelow(bytes, limitBytes)) return [];
-  const message =
-    `maxmemory ${text} (${bytes > 0 ? `${bytes} bytes` : 'no limit'}) is above the memory limit of ` +
-    `${limitBytes} bytes: the kernel would kill Redis first. Use at most 75 % of the limit, or leave it out.`;
-  return [problem('config/maxmemory', 'MAXMEMORY_ABOVE_LIMIT', message)];
-};
-
-/** maxmemory 0 means no limit at all. */
-const isBelow = (maxmemoryBytes: number, limitBytes: number): boolean =>
-  maxmemoryBytes > 0 && maxmemoryBytes <= limitBytes;
 
 const validateStorage = ({ storage }: RedisClusterSpec): SpecProblem[] =>
   storage === undefined ? [] : [...validateVolumeSize(storage), ...validateClassName(storage)];
