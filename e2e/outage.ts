@@ -21,3 +21,16 @@ export async function agentRestarts(cluster: LocalCluster): Promise<number> {
   const pods = await agentPods(cluster);
   return pods.flatMap((pod) => pod.status.containerStatuses ?? []).reduce((sum, each) => sum + each.restartCount, 0);
 }
+
+/** SIGKILL to the agent's process, from outside of its pod: the container is started again by its kubelet. */
+export async function killAgent(cluster: LocalCluster): Promise<void> {
+  const before = await agentRestarts(cluster);
+  for (const { metadata, spec } of await agentPods(cluster)) {
+    const nodeName = spec.nodeName ?? '';
+    const node = cluster.node(Number(nodeName.slice(nodeName.lastIndexOf('-') + 1)));
+    const kill = 'kill -9 "${p#/proc/}"';
+    const isAgent = `grep -qs '${metadata.uid}' $p/cgroup && grep -qs agent.mjs $p/cmdline`;
+    await node.exec(['sh', '-c', `for p in /proc/[0-9]*; do ${isAgent} && ${kill}; done; true`]);
+  }
+  await waitFor('the agent is started again', async () => (await agentRestarts(cluster)) > before);
+}

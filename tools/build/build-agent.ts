@@ -1,4 +1,5 @@
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
 import { build } from 'esbuild';
 
 export const AGENT_BUNDLE = 'dist/agent/agent.mjs';
@@ -7,11 +8,16 @@ export const AGENT_BUNDLE = 'dist/agent/agent.mjs';
 const REQUIRE_BANNER =
   "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);";
 
-/** Bundles the agent into one file that needs Node alone; answers its size in bytes. */
-export async function buildAgent(): Promise<number> {
-  const { version } = JSON.parse(await readFile('package.json', 'utf8')) as { version: string };
-  await mkdir('dist/agent', { recursive: true });
+/**
+ * Bundles the agent into one file that needs Node alone, `dist/agent/agent.mjs` in the tree `root` (default: this one);
+ * answers its size in bytes.
+ */
+export async function buildAgent(root = '.'): Promise<number> {
+  const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { version: string };
+  const outfile = join(root, AGENT_BUNDLE);
+  await mkdir(dirname(outfile), { recursive: true });
   const { metafile } = await build({
+    absWorkingDir: resolve(root),
     entryPoints: ['apps/agent/src/main.ts'],
     outfile: AGENT_BUNDLE,
     bundle: true,
@@ -27,6 +33,6 @@ export async function buildAgent(): Promise<number> {
     logLevel: 'warning',
     metafile: true,
   });
-  await writeFile('dist/agent/metafile.json', JSON.stringify(metafile));
-  return (await stat(AGENT_BUNDLE)).size;
+  await writeFile(join(dirname(outfile), 'metafile.json'), JSON.stringify(metafile));
+  return (await stat(outfile)).size;
 }
