@@ -45,16 +45,19 @@ export const waitForRollout = (
     timeoutMs,
   );
 
+const isRolled = ({ metadata, status }: RollingRedisCluster): boolean => {
+  const pending = status?.conditions?.find(({ type }) => type === 'RestartPending')?.status;
+  const settled = status?.phase === 'Ready' && status.observedGeneration === metadata.generation;
+  return settled && status.rollout === undefined && pending === 'False';
+};
+
 /** Ready at its newest generation, and no pod is left to be restarted. */
 export const waitRolled = (watched: Watched, timeoutMs = 120_000): Promise<RollingRedisCluster> =>
   waitFor(
     `${watched.name} rolled out`,
     async () => {
       const object = await readRolling(watched);
-      const { status, metadata } = object ?? {};
-      const pending = status?.conditions?.find(({ type }) => type === 'RestartPending')?.status;
-      const settled = status?.phase === 'Ready' && status.observedGeneration === metadata?.generation;
-      return settled && status.rollout === undefined && pending === 'False' ? object : undefined;
+      return object !== undefined && isRolled(object) ? object : undefined;
     },
     timeoutMs,
   );

@@ -148,8 +148,8 @@ export interface DataSetRecord {
   readonly primaryNode?: string;
   readonly primaryHost?: string;
   readonly renderVersion: number;
-  /** A second pod is wanted until every pod of a data set of one is restarted (planner/rollout/surge.ts). */
-  readonly surge?: true;
+  /** A data set of one has a second pod for as long as a rollout needs it (planner/rollout/surge.ts). */
+  readonly surge?: 'Adding' | 'Removing';
 }
 
 export interface NodeSnapshot {

@@ -57,7 +57,7 @@ const decodeOptional = (fields: Record<string, unknown>): Partial<DataSetRecord>
   const { primaryEngine, surge } = fields;
   return {
     ...(primaryEngine === 'Redis' || primaryEngine === 'Valkey' ? { primaryEngine } : {}),
-    ...(surge === true ? { surge } : {}),
+    ...(surge === 'Adding' || surge === 'Removing' ? { surge } : {}),
     ...readTexts(fields, ['primaryPod', 'primaryVersion', 'primaryNode', 'primaryHost']),
   };
 };

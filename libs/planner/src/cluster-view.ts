@@ -20,6 +20,7 @@ import { presentField } from './present-field.ts';
 import { acceptSpec } from './accept-spec.ts';
 import type { SpecRefusal } from './accept-spec.ts';
 import { holdAtLive } from './hold-at-live.ts';
+import { withSurge } from './rollout/surge.ts';
 import { readLiveShape } from './read-live-shape.ts';
 import type { LiveShape } from './read-live-shape.ts';
 
@@ -82,6 +83,7 @@ export const buildClusterView = ({ snapshot, nowMs, policy }: PlannerInput): Clu
   const live = readLiveShape(snapshot, names);
   const renderVersion = record?.renderVersion ?? resource.status?.renderVersion ?? CURRENT_RENDER_VERSION;
   const accepted = acceptSpec({ snapshot, live, record, renderVersion, dataPods });
+  const wanted = withSurge(accepted.wanted, record);
   return {
     snapshot,
     nowMs,
@@ -92,7 +94,8 @@ export const buildClusterView = ({ snapshot, nowMs, policy }: PlannerInput): Clu
     names,
     renderVersion,
     ...accepted,
-    spec: holdAtLive(accepted.wanted, live),
+    wanted,
+    spec: holdAtLive(wanted, live),
     live,
     shapeNotes: [],
     dataPods,

@@ -240,7 +240,7 @@ describe('roll-out: a data set of one', () => {
     { mode: 'Standalone', size: 1, persistence: { enabled: true } },
   ] as const)('brings a second pod where the data would go with it: %o', (spec) => {
     const made = plan(rolling(spec, { data: [0] }));
-    expect(made.actions).toMatchObject([{ kind: 'WriteRecord', record: { surge: true } }]);
+    expect(made.actions).toMatchObject([{ kind: 'WriteRecord', record: { surge: 'Adding' } }]);
   });
 });
 

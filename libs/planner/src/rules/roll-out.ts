@@ -16,7 +16,8 @@ import { explainUnrest } from '../rollout/explain-unrest.ts';
 import type { Unrest } from '../rollout/explain-unrest.ts';
 import { findOutdated } from '../rollout/find-outdated.ts';
 import type { OutdatedPods } from '../rollout/find-outdated.ts';
-import { beginSurge, endSurge, losesDataAlone } from '../rollout/surge.ts';
+import { explainStrictPrimary } from '../rollout/min-replicas-while-rolling.ts';
+import { beginSurge, endSurge, losesDataAlone, REMOVING_SURGE } from '../rollout/surge.ts';
 import { tellRollout } from '../rollout/tell-rollout.ts';
 import type { Rule, RuleContext, RuleOutcome } from '../rule.ts';
 
@@ -66,15 +67,17 @@ const replaceBroken = (
 const finish = (context: RuleContext, outdated: OutdatedPods): RuleOutcome | undefined => {
   const { view, primary } = context;
   const begun = takesTurn(view.snapshot.resource.status?.rollout);
-  if (!begun && view.record?.surge !== true) return undefined;
+  if (!begun && view.record?.surge === undefined) return undefined;
   const unrest = primary === undefined ? NO_PRIMARY : explainUnrest(view, primary);
   if (unrest !== undefined) return tell(context, outdated, unrest);
-  return view.record?.surge === true ? act(context, outdated, endSurge(view)) : undefined;
+  const step = endSurge(view);
+  if (step === undefined) return undefined;
+  return 'kind' in step ? act(context, outdated, step) : tell(context, outdated, step);
 };
 
 const goOn = (context: RuleContext, outdated: OutdatedPods, next: NextRestart): RuleOutcome => {
   const { view, primary, planned } = context;
-  const unrest = primary && (explainUnrest(view, primary, next.apart) ?? explainReceiving(next));
+  const unrest = primary && (explainUnrest(view, primary, next.apart) ?? explainReady(view, primary, next));
   const hold = explainHold(view, next, outdated, () => false);
   const begun = takesTurn(view.snapshot.resource.status?.rollout);
   // What was begun is not called held before the pod that is away is back.
@@ -85,10 +88,12 @@ const goOn = (context: RuleContext, outdated: OutdatedPods, next: NextRestart): 
   return next.kind === 'primary' ? restartPrimary(context, outdated, next.pod) : restart(context, outdated, next.pod);
 };
 
-const explainReceiving = (next: NextRestart): Unrest | undefined =>
-  next.kind === 'replica' && isReceiving(next.pod)
-    ? { reason: 'WaitingForPod', message: `${next.pod.name} is receiving its copy.` }
-    : undefined;
+const explainReady = (view: ClusterView, primary: AnsweringPod, next: NextRestart): Unrest | undefined => {
+  if (view.record?.surge === 'Removing') return REMOVING_SURGE;
+  if (next.kind !== 'replica') return undefined;
+  if (isReceiving(next.pod)) return { reason: 'WaitingForPod', message: `${next.pod.name} is receiving its copy.` };
+  return explainStrictPrimary(view, primary);
+};
 
 const act = (context: RuleContext, outdated: OutdatedPods, action: Action): RuleOutcome => ({
   ...tell(context, outdated, { reason: action.reason, message: action.message }),
@@ -107,9 +112,9 @@ const restartPrimary = (context: RuleContext, outdated: OutdatedPods, primary: A
   const { view } = context;
   if (isAlone(view)) {
     if (!losesDataAlone(view)) return restart(context, outdated, primary);
-    return view.record?.surge === true
-      ? tell(context, outdated, { reason: 'AddingSurgePod', message: 'A second pod is being added.' })
-      : act(context, outdated, beginSurge(view));
+    return view.record?.surge === undefined
+      ? act(context, outdated, beginSurge(view))
+      : tell(context, outdated, { reason: 'AddingSurgePod', message: 'The second pod is on its way.' });
   }
   const message = `${primary.name} is the last to be restarted; it hands over to an updated replica first.`;
   const step = planSwitchover(view, primary, { reason: 'SwitchingOver', message });

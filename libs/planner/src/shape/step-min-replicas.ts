@@ -6,6 +6,7 @@
 import { SPEC_LIMITS } from '#domain';
 import type { ResolvedSpec } from '#domain';
 import { answers } from '../cluster-view.ts';
+import { mostWhileRolling } from '../rollout/min-replicas-while-rolling.ts';
 import { followsAddressOf } from '../find-primary.ts';
 import type { ShapeContext } from './shape-step.ts';
 
@@ -15,7 +16,7 @@ export const FENCED_MIN_REPLICAS = SPEC_LIMITS.maxSize + 1;
 export const stepMinReplicas = ({ view, primary }: ShapeContext, next: ResolvedSpec): number => {
   if (view.wanted.fenced) return FENCED_MIN_REPLICAS;
   const possible = next.mode === 'Standalone' ? 0 : Math.max(next.size - 1, 0);
-  const goal = Math.min(view.wanted.failover.minReplicasToWrite, possible);
+  const goal = Math.min(view.wanted.failover.minReplicasToWrite, possible, mostWhileRolling(view));
   const live = view.live.minReplicasToWrite;
   if (live === undefined || goal <= live) return goal;
   const linked = view.dataPods.filter(
