@@ -12,8 +12,17 @@ import { DEFAULT_PLANNER_POLICY, planRedisCluster } from '#planner';
 import { FencedError, RefusedError, claimNamespace, executePlan } from './act/index.ts';
 import { ControlLoop, DisruptionBook } from './loop/index.ts';
 import type { PassOutcome } from './loop/index.ts';
-import { LinkPool, MemberCache, Observer, STALE_AFTER_MS, SecretReader, readHeardAtMs } from './observe/index.ts';
+import {
+  CredentialsObserver,
+  LinkPool,
+  MemberCache,
+  Observer,
+  STALE_AFTER_MS,
+  SecretReader,
+  readHeardAtMs,
+} from './observe/index.ts';
 import type { ResourceChange } from './observe/index.ts';
+import { aclExpectation } from './acl-expectation.ts';
 import { warnSparingly } from './warn-sparingly.ts';
 import { dataSetAccess, namesOf } from './read-data-set.ts';
 import { NamespaceTenure } from './namespace-tenure.ts';
@@ -33,6 +42,8 @@ export interface OperatorSettings {
   readonly onPass: (outcome: PassOutcome, durationMs: number) => void;
   /** How long a key that was due waited for its turn. */
   readonly onQueueWait?: (waitedMs: number) => void;
+  /** For tests: how long old passwords stay valid, whatever a spec says. */
+  readonly gracePeriodMs?: number;
 }
 
 /** Passes at once: they mostly wait for answers, so more than one a core; each holds one snapshot. */
@@ -171,9 +182,13 @@ export class Operator {
         return kind === 'TERMINATING' || kind === 'ABSENT';
       },
     });
+    const credentials = new CredentialsObserver({ secrets: this.#secrets, links: this.#links, access: dataSetAccess });
     return new ControlLoop({
       parts: {
-        observe: (key) => observer.observe(key),
+        observe: async (key) => {
+          const seen = await observer.observe(key);
+          return seen === undefined ? undefined : credentials.add(seen);
+        },
         claimNamespace: async (namespace) => (mayWrite() ? claimNamespace(client, namespace, scope) : 'OWNED'),
         plan: (snapshot) => this.#plan(snapshot),
         execute: (plan, snapshot) => this.#execute(plan, snapshot),
@@ -211,11 +226,12 @@ export class Operator {
   #plan(snapshot: RedisClusterSnapshot): Plan {
     const key = formatObjectKey(keyOf(snapshot.resource));
     const disruptionsElsewhere = this.#disruptions.countElsewhere(key, this.cache.resources());
-    const nowMs = this.#settings.clock.nowMs();
+    const { clock, gracePeriodMs } = this.#settings;
+    const nowMs = clock.nowMs();
     const plan = planRedisCluster({
       snapshot: { ...snapshot, disruptionsElsewhere },
       nowMs,
-      policy: DEFAULT_PLANNER_POLICY,
+      policy: { ...DEFAULT_PLANNER_POLICY, ...(gracePeriodMs === undefined ? {} : { gracePeriodMs }) },
     });
     for (const next of this.#disruptions.note(key, plan)) this.#loop.wake(next);
     return plan;
@@ -238,6 +254,7 @@ export class Operator {
       },
       findRedis: (pod) => this.#links.findRedis(ownerKey, pod),
       findSentinel: (pod) => this.#links.findSentinel(ownerKey, pod),
+      aclExpectation,
       forgetSecret: (name) => this.#secrets.forget({ namespace: key.namespace, name }),
     });
   }

@@ -1,16 +1,25 @@
 /** Joins the observer to the names and layouts of libs/manifests, which it may not import itself. */
 import { dataSetIdOf } from '#domain';
 import type { RedisClusterObject } from '#domain';
+import { aclExpectation } from './acl-expectation.ts';
 import {
   APPLICATION_USER,
+  CREDENTIALS_ANNOTATION,
   OPERATOR_USER,
+  copySources,
   decodeRecord,
   digestSecretData,
+  extraUserKey,
+  extraUserOf,
   formatDataSetHash,
   hasAllCredentials,
   nameObjects,
+  nextPasswordKey,
+  previousPasswordKey,
   redisDirectives,
   resolveSpec,
+  usablePassword,
+  userSecretName,
 } from '#manifests';
 import type { ObjectNames } from '#manifests';
 import type { DataSetAccess } from './observe/index.ts';
@@ -18,8 +27,12 @@ import type { DataSetAccess } from './observe/index.ts';
 export const namesOf = (resource: RedisClusterObject): ObjectNames =>
   nameObjects(resource.metadata.name, dataSetIdOf(resource));
 
-const operatorLogin: DataSetAccess['redisLogin'] = (values) => {
-  const password = values[OPERATOR_USER];
+/** The current password, and where it is refused those that are valid besides while a rotation is on. */
+const operatorLogin: DataSetAccess['redisLogin'] = (values, refusals) => {
+  const passwords = [OPERATOR_USER, previousPasswordKey(OPERATOR_USER), nextPasswordKey(OPERATOR_USER)]
+    .map((key) => values[key])
+    .filter((value) => value !== undefined);
+  const password = passwords[refusals % Math.max(passwords.length, 1)];
   return password === undefined ? undefined : { username: OPERATOR_USER, password };
 };
 
@@ -38,5 +51,19 @@ export const dataSetAccess: DataSetAccess = {
   digestOf: digestSecretData,
   redisLogin: operatorLogin,
   sentinelLogin: operatorLogin,
+  aclExpectation,
+  copySourcesOf: ({ spec }) => copySources(resolveSpec(spec)),
+  usablePassword,
+  userSecretsOf: ({ metadata, spec }, keys) => {
+    const users = resolveSpec(spec).auth.users.filter(({ secretRef }) => secretRef === undefined);
+    const wanted = new Set(users.map(({ name }) => name));
+    const held = keys.flatMap((key) => extraUserOf(key) ?? []);
+    return [...new Set([...wanted, ...held])].map((user) => ({
+      passwordKey: extraUserKey(user),
+      name: userSecretName(metadata.name, user),
+      wanted: wanted.has(user),
+    }));
+  },
+  awaitsClients: (annotations) => (annotations[CREDENTIALS_ANNOTATION.publishedAt] ?? '') !== '',
   readRecord: (child) => (child.kind === 'ConfigMap' ? decodeRecord(child) : undefined),
 };

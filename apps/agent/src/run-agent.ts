@@ -106,7 +106,7 @@ const compose = async (parts: Parts): Promise<RunningAgent> => {
     name: AGENT_LEASE,
     identity: parts.identity,
     start: async () => {
-      const settings = { client, clock, log, scope, podName, definition, mayWrite };
+      const settings = { client, clock, log, scope, podName, definition, mayWrite, ...testGrace(config, log) };
       lead = await Lead.start({ ...settings, ...told, ...(link === undefined ? {} : { link }) }, signal);
     },
     stop: async () => {
@@ -124,6 +124,15 @@ const compose = async (parts: Parts): Promise<RunningAgent> => {
       await client.close();
     },
   };
+};
+
+/** Said at each start: with it a pod whose Secret lags can be locked out. */
+const testGrace = ({ gracePeriodMs }: AgentConfig, log: Log): Pick<AgentConfig, 'gracePeriodMs'> => {
+  if (gracePeriodMs === undefined) return {};
+  log('warn', 'ATOLL_TEST_GRACE_SECONDS is set: old passwords go sooner than is safe; for tests only', {
+    gracePeriodMs,
+  });
+  return { gracePeriodMs };
 };
 
 const addReadinessChecks = (health: HealthServer, leadership: Leadership, lead: () => Lead | undefined): void => {

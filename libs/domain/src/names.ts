@@ -46,6 +46,8 @@ export const LABEL = {
   role: `${API_GROUP}/role`,
   /** On the claim of the one volume that deletionPolicy Snapshot left: uid of the RedisCluster that was deleted. */
   kept: `${API_GROUP}/kept`,
+  /** `true` on a user's Secret: its password may be copied. */
+  allow: `${API_GROUP}/allow`,
 } as const;
 
 export const FINALIZER = `${API_GROUP}/children`;

@@ -48,9 +48,17 @@ export type Action = ActionBase &
         readonly key: ObjectKey;
         readonly dataSetHash: string;
         readonly users: readonly string[];
+        /** Secret of the user's to copy from, by user. */
+        readonly copyFrom?: Readonly<Record<string, { readonly name: string; readonly key: string }>>;
       }
     /** Publish Secret <name>-connection from the credentials. */
-    | { readonly kind: 'PublishConnection'; readonly key: ObjectKey; readonly fields: Readonly<Record<string, string>> }
+    | {
+        readonly kind: 'PublishConnection';
+        readonly key: ObjectKey;
+        readonly fields: Readonly<Record<string, string>>;
+        /** Key in the credentials Secret. Default: the application user's. */
+        readonly passwordKey?: string;
+      }
     /** Write the record ConfigMap of the data set before the action that makes it true. */
     | { readonly kind: 'WriteRecord'; readonly key: ObjectKey; readonly record: DataSetRecord }
     /** REPLICAOF NO ONE; the precondition is read again on the server right before. */
@@ -151,15 +159,23 @@ export type Action = ActionBase &
     | { readonly kind: 'KeepVolume'; readonly key: ObjectKey; readonly uid: string; readonly file: string }
     /** Ask for a bigger volume. */
     | { readonly kind: 'GrowVolume'; readonly key: ObjectKey; readonly uid: string; readonly size: string }
-    /** One step of the credentials Secret: new versions beside old ones, or old ones taken out. Values never leave the executor. */
+    /**
+     * One step of the credentials Secret, under the resourceVersion of what was seen. ADD writes a coming password beside
+     * the current one (for a key that has none: the current one), SWITCH makes the coming ones current and keeps those of
+     * before, PUBLISHED notes that clients were told, REMOVE_PREVIOUS ends it, REMOVE_USERS takes keys out. Passwords never
+     * leave the executor.
+     */
     | {
         readonly kind: 'WriteCredentials';
         readonly key: ObjectKey;
-        readonly step: 'ADD' | 'PUBLISH' | 'REMOVE_PREVIOUS';
-        readonly users: readonly string[];
-        /** Secret of the user's to copy from, per user. */
+        readonly step: CredentialsStep;
+        /** Keys of the Secret. */
+        readonly passwordKeys: readonly string[];
+        /** Secret of the user's to copy from, by key. */
         readonly copyFrom?: Readonly<Record<string, { readonly name: string; readonly key: string }>>;
-        readonly resourceVersion?: string;
+        readonly resourceVersion: string;
+        /** Annotations to write; an empty text takes one away. */
+        readonly annotations: Readonly<Record<string, string>>;
       }
     /** ACL SETUSER + ACL SAVE for these users, passwords as the Secret holds them; DELUSER for those of `remove`. */
     | {
@@ -174,6 +190,7 @@ export type Action = ActionBase &
     | { readonly kind: 'SetSentinelLogin'; readonly sentinelPod: string; readonly masterName: string }
   );
 export type ActionKind = Action['kind'];
+export type CredentialsStep = 'ADD' | 'SWITCH' | 'PUBLISHED' | 'REMOVE_PREVIOUS' | 'REMOVE_USERS';
 
 /** Status as the planner sees it, without times of transition: `report` fills those from the last status. */
 export interface PlannedStatus {

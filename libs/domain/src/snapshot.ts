@@ -90,6 +90,8 @@ export type RedisNodeFacts =
       readonly aof?: { readonly enabled: boolean; readonly rewriting: boolean; readonly lastWriteOk: boolean };
       /** ACL users with digests instead of rules and passwords: which passwords are valid, and whether the rules are ours. */
       readonly users?: Readonly<Record<string, AclUserSeen>>;
+      /** Logs in at its primary with the current password of the credentials Secret. */
+      readonly peerLoginCurrent?: boolean;
     }
   | {
       readonly reachable: false;
@@ -102,10 +104,14 @@ export type RedisNodeFacts =
 export interface AclUserSeen {
   readonly acceptsCurrent: boolean;
   readonly acceptsPrevious: boolean;
+  /** The one that is to become current. */
+  readonly acceptsNext?: boolean;
   /** Accepts passwords that the Secret does not hold. */
   readonly acceptsOthers: boolean;
-  /** Rules as the agent wants them. */
+  /** Rules as the agent wants them, or as near as the server took them. */
   readonly rulesAsWanted: boolean;
+  /** The server does not take the wanted rules; it goes on with those of before, if there were any. */
+  readonly refused?: boolean;
   /** Clients connected as this user. */
   readonly connections?: number;
   /** Age of its oldest connection: one older than the last publication may still know only the old password. */
@@ -133,6 +139,10 @@ export type SentinelFacts =
       readonly failoverInProgress: boolean;
       readonly quorumOk: boolean;
       readonly settings: Readonly<Record<string, string>>;
+      /** As of a data pod. */
+      readonly users?: Readonly<Record<string, AclUserSeen>>;
+      /** Logs in at data pods and at its peers with the current password of the credentials Secret. */
+      readonly peerLoginCurrent?: boolean;
     }
   | { readonly reachable: false; readonly reason: string; readonly message: string };
 
@@ -185,4 +195,14 @@ export interface RedisClusterSnapshot {
   readonly credentialsPresent: boolean;
   /** Secret <name>-connection tells clients another password than the credentials hold. */
   readonly connectionOutdated?: boolean;
+  /** Of each user with spec.auth…secretRef (`app` for that of spec.auth), what its Secret was found to be. */
+  readonly copies?: Readonly<Record<string, CopySeen>>;
+  /** Of each further user whose password the agent makes: its Secret <name>-user-<user>. */
+  readonly userConnections?: Readonly<Record<string, 'MISSING' | 'OUTDATED' | 'CURRENT'>>;
 }
+
+/**
+ * A user's Secret beside what the credentials Secret holds. NOT_ALLOWED: it lacks the label redis.atoll.dev/allow=true.
+ * UNUSABLE: the key is missing or empty, or its value has characters that no password may have.
+ */
+export type CopySeen = 'ABSENT' | 'NOT_ALLOWED' | 'UNUSABLE' | 'SAME' | 'DIFFERENT';

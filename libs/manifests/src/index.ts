@@ -1,3 +1,4 @@
+export * from './acl-rules.ts';
 export * from './diff-object.ts';
 export * from './labels.ts';
 export * from './names.ts';

@@ -77,6 +77,9 @@ export const nameObjects = (name: string, dataSetId: DataSetId): ObjectNames => 
   };
 };
 
+/** Secret that tells the clients of a further user how to connect. */
+export const userSecretName = (redisCluster: string, user: string): string => `${redisCluster}-user-${user}`;
+
 export const VOLUME_CLAIM_PREFIX = 'data';
 
 export const podName = (statefulSet: string, ordinal: number): string => `${statefulSet}-${ordinal}`;

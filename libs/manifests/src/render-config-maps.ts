@@ -1,4 +1,5 @@
-import type { KubeObject } from '#domain';
+import type { KubeObject, ResolvedSpec } from '#domain';
+import { SENTINEL_RULES, extraUserRules } from './acl-rules.ts';
 import { childAnnotations, childLabels } from './labels.ts';
 import type { RenderContext } from './render-child.ts';
 import { renderRedisConfig } from './render-redis-config.ts';
@@ -60,6 +61,16 @@ export const renderConfig = ({ owner, names, spec, sentinelIds }: RenderContext)
       `PATIENCE_S=${Math.ceil(spec.sentinel.downAfterMs / 1000) + PATIENCE_AFTER_DOWN_S}`,
       '',
     ].join('\n'),
+    ...renderUsers(spec),
     'sentinel-ids': sentinelIds.map((id, ordinal) => `${ordinal} ${id}\n`).join(''),
   },
 });
+
+/** The users that the spec adds, a line each: name and rules. Their passwords are in the credentials Secret. */
+const renderUsers = ({ auth: { users } }: ResolvedSpec): Record<string, string> =>
+  users.length === 0
+    ? {}
+    : {
+        users: users.map(({ name, rules }) => `${name} ${extraUserRules(rules)}\n`).join(''),
+        'sentinel-users': users.map(({ name }) => `${name} ${SENTINEL_RULES.app}\n`).join(''),
+      };

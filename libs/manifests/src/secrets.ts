@@ -1,10 +1,11 @@
 /**
- * The layout of the two Secrets of a data set. `<name>-<hash>-credentials` belongs to the agent: per user one key with the
- * current password and, during a rotation, `<user>.previous` with the one before; both are accepted by the servers.
- * `<name>-connection` is what clients read. Passwords enter here as values and go nowhere but into these Secrets.
+ * The layout of the Secrets of a data set. `<name>-<hash>-credentials` belongs to the agent: per user one key with the
+ * current password and, during a rotation, `<user>.next` with the coming one until every server accepts it, afterwards
+ * `<user>.previous` with the one before. Invariant: what is current is accepted by every server, whatever step a rotation
+ * was cut off at. `<name>-connection` is what clients read, `<name>-user-<user>` what those of a further user read. Passwords enter here as values and go nowhere but into these Secrets.
  */
 import { createHash } from 'node:crypto';
-import { REDIS_PORT, SENTINEL_PORT, type KubeObject, type ResolvedSpec } from '#domain';
+import { API_GROUP, REDIS_PORT, SENTINEL_PORT, type KubeObject, type ResolvedSpec } from '#domain';
 import { childAnnotations, childLabels, type ChildOwner } from './labels.ts';
 import type { ObjectNames } from './names.ts';
 
@@ -15,9 +16,35 @@ export type CredentialUser = (typeof CREDENTIAL_USERS)[number];
 export const OPERATOR_USER: CredentialUser = 'atoll';
 export const APPLICATION_USER: CredentialUser = 'app';
 export const SENTINEL_USER: CredentialUser = 'sentinel';
+export const REPLICATION_USER: CredentialUser = 'replication';
 
-/** Key of a user's password before the current one, valid until a rotation has ended. */
-export const previousPasswordKey = (user: CredentialUser): string => `${user}.previous`;
+/** Key of the password of a user that the spec adds. */
+export const extraUserKey = (user: string): string => `user.${user}`;
+
+/** The user of such a key; undefined for any other key. */
+export const extraUserOf = (key: string): string | undefined => /^user\.([a-z0-9-]+)$/.exec(key)?.[1];
+
+/** Key of a password that is to become the current one, once every server accepts it. */
+export const nextPasswordKey = (key: string): string => `${key}.next`;
+
+/** Key of the password before the current one, valid until a rotation has ended. */
+export const previousPasswordKey = (key: string): string => `${key}.previous`;
+
+/** A password as a Secret of a user's holds it, without the line end that a file brings along. */
+export const usablePassword = (value: string | undefined): string | undefined => {
+  const password = value?.replace(/\r?\n$/, '') ?? '';
+  return /^[ -~]{1,512}$/.test(password) ? password : undefined;
+};
+
+/** Annotations of the credentials Secret: where a rotation stands, for an agent that knows nothing else. */
+export const CREDENTIALS_ANNOTATION = {
+  /** Counts rotations, from 1. */
+  version: `${API_GROUP}/credentials-version`,
+  /** RFC 3339, while old passwords are valid: when the new ones were published. */
+  publishedAt: `${API_GROUP}/credentials-published-at`,
+  /** uid of the RedisOperation that asked for the last rotation. */
+  rotatedFor: `${API_GROUP}/rotation-operation`,
+} as const;
 
 /** True when every user has a password of which the servers accept any. */
 export const hasAllCredentials = (keys: readonly string[]): boolean =>
@@ -35,11 +62,12 @@ export const connectionFields = (
   owner: Pick<ChildOwner, 'namespace'>,
   names: ObjectNames,
   spec: Pick<ResolvedSpec, 'mode'>,
+  username: string = APPLICATION_USER,
 ): Record<string, string> => ({
   mode: spec.mode,
   host: `${names.primaryService}.${owner.namespace}.svc`,
   port: String(REDIS_PORT),
-  username: APPLICATION_USER,
+  username,
   ...(spec.mode === 'Sentinel'
     ? {
         sentinelHost: `${names.sentinelService}.${owner.namespace}.svc`,

@@ -7,6 +7,7 @@ import type { Action, ConditionType, Phase, PlannedStatus } from '#domain';
 import type { Health } from './assess-health.ts';
 import type { ClusterView } from './cluster-view.ts';
 import { tellStuckPods } from './explain-stuck-pod.ts';
+import { findUnsettledUsers, readCredentials, readServers } from './read-credentials.ts';
 import type { Finding } from './rule.ts';
 
 type PlannedCondition = PlannedStatus['conditions'][number];
@@ -94,6 +95,24 @@ const draftNodes = ({ view }: ConditionInput): Draft => {
   );
 };
 
+const draftCredentials = ({ view }: ConditionInput): Draft => {
+  const { credentialsSecret } = view.names;
+  if (!view.snapshot.credentialsPresent)
+    return no('CredentialsMissing', `Secret ${credentialsSecret} is not there yet.`);
+  const credentials = readCredentials(view);
+  const servers = readServers(view).filter(({ users }) => users !== undefined);
+  const unsettled = credentials && servers.find((server) => findUnsettledUsers(view, credentials, server).length > 0);
+  if (unsettled !== undefined)
+    return no('UsersDiffer', `Users of ${unsettled.pod} are not yet as the spec and Secret say.`);
+  const refused = servers.flatMap(({ users = {} }) => Object.keys(users).filter((user) => users[user]?.refused));
+  if (refused.length === 0) return yes('InSync', `Passwords are in Secret ${credentialsSecret}.`);
+  const names = [...new Set(refused)].join(', ');
+  return no(
+    'UserRulesRefused',
+    `The engine refuses the rules of ${names} in spec.auth.users: an unknown command, or a wrong word. The rest is applied.`,
+  );
+};
+
 const draftStalled = ({ findings, health, phase, view }: ConditionInput): Draft => {
   const cause = findings.find(({ type, status }) => STALLING.has(type) && status === 'True');
   if (cause !== undefined) return yes(cause.reason, cause.message);
@@ -118,10 +137,7 @@ const DRAFTS: Readonly<Record<ConditionType, (input: ConditionInput) => Draft>> 
   ActionRequired: () => no('NothingToDo', 'Nothing is asked of a person.'),
   ReplicationHealthy: draftReplication,
   ConfigApplied: () => yes('Applied', 'Every directive is as the spec says.'),
-  CredentialsInSync: ({ view }) =>
-    view.snapshot.credentialsPresent
-      ? yes('InSync', `Passwords are in Secret ${view.names.credentialsSecret}.`)
-      : no('CredentialsMissing', `Secret ${view.names.credentialsSecret} is not there yet.`),
+  CredentialsInSync: draftCredentials,
   NodeUnreachable: draftNodes,
   SpecRejected: () => no('Accepted', 'The spec is accepted.'),
   RestartPending: () => no('NoRestartPending', 'No pod has to be restarted.'),

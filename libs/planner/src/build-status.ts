@@ -18,6 +18,7 @@ import type { Health } from './assess-health.ts';
 import { buildConditions } from './build-conditions.ts';
 import { answers } from './cluster-view.ts';
 import type { AnsweringPod, ClusterView, DataPod } from './cluster-view.ts';
+import { describeCredentials } from './describe-credentials.ts';
 import { judgeConfig } from './judge-config.ts';
 import { isWaiting } from './find-primary.ts';
 import { presentField } from './present-field.ts';
@@ -48,6 +49,7 @@ export const buildStatus = (input: StatusInput): PlannedStatus => {
     dataSetId: view.dataSetId,
     renderVersion: view.renderVersion,
     ...presentField('config', view.specUsable ? judgeConfig(view).status : view.snapshot.resource.status?.config),
+    ...presentField('credentials', describeCredentials(view)),
     ...presentField('rollout', input.rollout),
   };
 };
@@ -95,8 +97,16 @@ const chooseMovingPhase = (input: StatusInput, health: Health): Phase => {
   return settled ? 'Ready' : chooseUnsettledPhase(input.view, health, isChanging || health.defects.length === 0);
 };
 
-/** Clears a Sentinel's memory in calm: nothing of the data set changes, so it stays Ready. */
-const isHousekeeping = ({ kind }: Action): boolean => kind === 'ResetSentinel';
+/** Clears a Sentinel's memory in calm, or keeps passwords: nothing of the data set changes, so it stays Ready. */
+const isHousekeeping = ({ kind }: Action): boolean => HOUSEKEEPING.has(kind);
+const HOUSEKEEPING: ReadonlySet<Action['kind']> = new Set<Action['kind']>([
+  'ResetSentinel',
+  'PublishConnection',
+  'WriteCredentials',
+  'SetUsers',
+  'SetReplicationLogin',
+  'SetSentinelLogin',
+]);
 
 const isAsked = ({ findings }: StatusInput, type: Finding['type']): boolean =>
   findings.some((finding) => finding.type === type && finding.status === 'True');

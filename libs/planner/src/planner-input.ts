@@ -12,6 +12,8 @@ export interface PlannerPolicy {
   readonly kubeletHeardAfterMs: number;
   /** Not Ready for this long, and a pod cannot start: Stalled. */
   readonly stalledAfterMs: number;
+  /** In place of every spec.auth.rotation.gracePeriod, for tests: it may be shorter than any spec may ask for. */
+  readonly gracePeriodMs?: number;
 }
 
 /** Source: 04 "Never" 9 and Kubernetes' node-monitor-grace-period of 40-50 s. */

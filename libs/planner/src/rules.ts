@@ -20,6 +20,8 @@ import { labelRoles } from './rules/label-roles.ts';
 import { monitorPrimary } from './rules/monitor-primary.ts';
 import { provideCredentials } from './rules/provide-credentials.ts';
 import { raiseRenderVersion } from './rules/raise-render-version.ts';
+import { reconcileUsers } from './rules/reconcile-users.ts';
+import { rotateCredentials } from './rules/rotate-credentials.ts';
 import { recordPrimary } from './rules/record-primary.ts';
 import { recoverPrimary } from './rules/recover-primary.ts';
 import { restorePriority } from './rules/restore-priority.ts';
@@ -49,6 +51,8 @@ export const RULES: readonly Rule[] = [
   forgetLostReplicas,
   labelRoles,
   restorePriority,
+  rotateCredentials,
+  reconcileUsers,
   correctConfig,
   switchPersistence,
   changeShape,

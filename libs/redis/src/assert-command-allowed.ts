@@ -13,7 +13,7 @@ const ALLOWED: Readonly<Record<string, readonly string[] | 'any'>> = {
   LATENCY: ['LATEST'],
   SLOWLOG: ['LEN'],
   REPLICAOF: 'any',
-  ACL: ['LIST', 'SETUSER', 'SAVE', 'WHOAMI'],
+  ACL: ['LIST', 'SETUSER', 'SAVE', 'WHOAMI', 'DELUSER'],
   FAILOVER: ['TO', 'ABORT'],
   BGSAVE: 'any',
   SUBSCRIBE: 'any',
@@ -31,6 +31,7 @@ const ALLOWED: Readonly<Record<string, readonly string[] | 'any'>> = {
     'GET-MASTER-ADDR-BY-NAME',
     'FAILOVER',
     'DEBUG',
+    'CONFIG',
   ],
 };
 
@@ -65,7 +66,8 @@ export const assertCommandAllowed = (command: RedisCommand): void => {
     throw new ForbiddenCommandError(`${name} ${subcommand} is never sent: it is not in the list.`);
   }
   if (name === 'FAILOVER') assertBoundedFailover(command);
-  if (name === 'SENTINEL') assertHarmlessToSentinel(subcommand, command[2] ?? '');
+  if (name === 'SENTINEL') assertHarmlessToSentinel(subcommand, command[2] ?? '', command[3] ?? '');
+  if (name === 'ACL' && subcommand === 'DELUSER') assertOthersUsers(command.slice(2));
 };
 
 const listAllowed = (name: string): readonly string[] | 'any' => {
@@ -75,7 +77,21 @@ const listAllowed = (name: string): readonly string[] | 'any' => {
   throw new ForbiddenCommandError(`${name} is never sent: ${because}.`);
 };
 
-const assertHarmlessToSentinel = (subcommand: string, argument: string): void => {
+/** Without one of these nobody gets in any more: the operator, the replicas, the Sentinels, the clients. */
+const NEEDED_USERS = new Set(['default', 'atoll', 'replication', 'sentinel', 'app']);
+
+const assertOthersUsers = (users: readonly string[]): void => {
+  const needed = users.find((user) => NEEDED_USERS.has(user));
+  if (needed !== undefined) throw new ForbiddenCommandError(`ACL DELUSER is never sent for ${needed}.`);
+};
+
+/** The Sentinels' own login only: announced addresses and host names belong to the entrypoint. */
+const SENTINEL_CONFIG = /^(get|set) sentinel-(user|pass)$/i;
+
+const assertHarmlessToSentinel = (subcommand: string, argument: string, name: string): void => {
+  if (subcommand === 'CONFIG' && !SENTINEL_CONFIG.test(`${argument} ${name}`)) {
+    throw new ForbiddenCommandError('SENTINEL CONFIG is only sent for sentinel-user and sentinel-pass.');
+  }
   if (subcommand === 'RESET' || subcommand === 'FAILOVER') assertPlainName(subcommand, argument);
   if (subcommand === 'DEBUG' && argument.toUpperCase() !== 'INFO-PERIOD') {
     throw new ForbiddenCommandError('SENTINEL DEBUG is only sent for INFO-PERIOD.');

@@ -1,3 +1,5 @@
+export type { AclSeen } from './acl-commands.ts';
+export * from './acl-facts.ts';
 export * from './apply-config.ts';
 export * from './assert-command-allowed.ts';
 export * from './build-redis-facts.ts';

@@ -14,8 +14,11 @@ export interface LinkOptions {
   /** IP address or name. */
   readonly host: string;
   readonly port: number;
-  /** Asked at every connect, so that a rotated password is used from the next connection on. undefined: no AUTH. */
-  readonly credentials: () => RedisCredentials | undefined | Promise<RedisCredentials | undefined>;
+  /**
+   * Asked at every connect, so that a rotated password is used from the next connection on. undefined: no AUTH.
+   * `refusals`: how many logins in a row this server has refused.
+   */
+  readonly credentials: (refusals: number) => RedisCredentials | undefined | Promise<RedisCredentials | undefined>;
   /** Default 1,000. */
   readonly connectTimeoutMs?: number;
   /** Per command. Default 2,000. */

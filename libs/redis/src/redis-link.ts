@@ -4,6 +4,9 @@
  */
 import { WAITING_PRIMARY_HOST } from '#domain';
 import type { RedisNodeFacts } from '#domain';
+import { readAcl, setUsers } from './acl-commands.ts';
+import type { AclSeen } from './acl-commands.ts';
+import type { AclExpectation } from './acl-facts.ts';
 import type { RedisCommand } from './assert-command-allowed.ts';
 import { applyConfig } from './apply-config.ts';
 import type { AppliedConfig } from './apply-config.ts';
@@ -13,7 +16,7 @@ import { done, refused, unchanged } from './command-outcome.ts';
 import type { CommandOutcome } from './command-outcome.ts';
 import { buildRedisMetrics } from './exporter/build-redis-metrics.ts';
 import type { MetricFamily } from './exporter/metric-family.ts';
-import type { LinkOptions } from './link-options.ts';
+import type { LinkOptions, RedisCredentials } from './link-options.ts';
 import { parsePairs } from './parse-pairs.ts';
 import { RedisCallError } from './redis-call-error.ts';
 import { setAsideCopy } from './set-aside-copy.ts';
@@ -92,6 +95,21 @@ export class RedisLink {
   /** CONFIG SET for as many of the values as the server takes, in as few commands, and what it says of the others. */
   applyConfig(values: Readonly<Record<string, string>>): Promise<AppliedConfig> {
     return applyConfig((command) => this.#connection.run([command]), values);
+  }
+
+  /** Who is let in, judged against what should be; undefined when the server does not tell. */
+  readAcl(expectation: AclExpectation, clients: boolean): Promise<AclSeen | undefined> {
+    return readAcl((commands) => this.#connection.run(commands), 'redis', expectation, clients);
+  }
+
+  setUsers(expectation: AclExpectation, names: readonly string[], remove: readonly string[]): Promise<CommandOutcome> {
+    return setUsers((commands) => this.#connection.run(commands), expectation, names, remove);
+  }
+
+  /** What this node logs in with at its primary. A link that is up stays up. */
+  async setReplicationLogin({ username, password }: RedisCredentials): Promise<CommandOutcome> {
+    const [reply] = await this.#connection.run([['CONFIG', 'SET', 'masteruser', username, 'masterauth', password]]);
+    return reply?.ok === true ? done : refused('SERVER_REFUSED', 'The server refused its login at the primary.');
   }
 
   /** Values of the named directives; a name that this engine does not know is absent. */

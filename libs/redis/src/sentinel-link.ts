@@ -3,6 +3,9 @@
  * all SETs go out in one write: a caller killed in between cannot leave a Sentinel without its password.
  */
 import type { SentinelFacts } from '#domain';
+import { readAcl, setUsers } from './acl-commands.ts';
+import type { AclSeen } from './acl-commands.ts';
+import type { AclExpectation } from './acl-facts.ts';
 import type { RedisCommand } from './assert-command-allowed.ts';
 import { buildSentinelFacts } from './build-sentinel-facts.ts';
 import { done, refused, unchanged } from './command-outcome.ts';
@@ -149,6 +152,33 @@ export class SentinelLink {
       return refused('FAILOVER_IN_PROGRESS', 'This Sentinel runs a failover.');
     }
     return firstRefusal(await this.#connection.run([['SENTINEL', 'FAILOVER', masterName]]));
+  }
+
+  /** Who is let in, judged against what should be; undefined when the Sentinel does not tell. */
+  readAcl(expectation: AclExpectation, clients: boolean): Promise<AclSeen | undefined> {
+    return readAcl((commands) => this.#connection.run(commands), 'sentinel', expectation, clients);
+  }
+
+  setUsers(expectation: AclExpectation, names: readonly string[], remove: readonly string[]): Promise<CommandOutcome> {
+    return setUsers((commands) => this.#connection.run(commands), expectation, names, remove);
+  }
+
+  /**
+   * What this Sentinel logs in with at data pods, then at its peers. The latter comes last: it is what can be read back,
+   * so that it stands for both.
+   */
+  async setLogin(masterName: string, auth: RedisCredentials): Promise<CommandOutcome> {
+    const [current] = await this.#connection.run([['SENTINEL', 'MASTER', masterName]]);
+    const commands: RedisCommand[] = current?.ok === true ? [...setCommands(masterName, {}, auth)] : [];
+    const outcome = commands.length === 0 ? done : firstRefusal(await this.#connection.run(commands));
+    if (outcome.outcome === 'REFUSED') return outcome;
+    const { username, password } = auth;
+    return firstRefusal(
+      await this.#connection.run([
+        ['SENTINEL', 'CONFIG', 'SET', 'sentinel-user', username],
+        ['SENTINEL', 'CONFIG', 'SET', 'sentinel-pass', password],
+      ]),
+    );
   }
 
   /** SENTINEL REMOVE; unchanged when the name is not monitored, refused while this Sentinel runs a failover. */

@@ -30,6 +30,7 @@ export class StandingConnection {
   #opening: Promise<OpenConnection> | undefined;
   #current: OpenConnection | undefined;
   #timeoutsInARow = 0;
+  #refusals = 0;
   #closed = false;
 
   constructor(options: LinkOptions) {
@@ -97,7 +98,7 @@ export class StandingConnection {
   }
 
   async #connect(): Promise<OpenConnection> {
-    const credentials = await this.#options.credentials();
+    const credentials = await this.#options.credentials(this.#refusals);
     const client = new Redis(buildClientOptions(this.#options, credentials));
     const connection: OpenConnection = { client, lastErrorCode: undefined, established: false, endedByUs: false };
     let firstError: unknown;
@@ -110,7 +111,9 @@ export class StandingConnection {
       await client.connect();
     } catch (error) {
       endConnection(connection);
-      throw classifyCallError(firstError ?? error);
+      const failure = classifyCallError(firstError ?? error);
+      if (failure.reason === 'AUTH') this.#refusals += 1;
+      throw failure;
     }
     connection.established = true;
     this.#current = connection;

@@ -11,6 +11,10 @@ const CARRY_SECRETS: ReadonlySet<Action['kind']> = new Set<Action['kind']>([
   'CreateCredentials',
   'PublishConnection',
   'MonitorPrimary',
+  'WriteCredentials',
+  'SetUsers',
+  'SetReplicationLogin',
+  'SetSentinelLogin',
 ]);
 
 const describe = (action: Action, error: unknown): string => {

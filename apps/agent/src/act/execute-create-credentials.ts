@@ -3,19 +3,21 @@
  * pods and clients use, and writing over them would lock everybody out. Passwords exist only in this call and in the
  * Secret.
  */
-import { randomBytes } from 'node:crypto';
 import { RESOURCE, isKubeError } from '#kube';
 import { CREDENTIAL_USERS, hasAllCredentials, renderCredentials } from '#manifests';
 import type { CredentialUser } from '#manifests';
 import type { ExecutionContext, Executor } from './execution-context.ts';
 import { RefusedError, WRITE } from './execution-context.ts';
+import { copyPassword } from './copy-password.ts';
+import { makePassword } from './make-password.ts';
 
-/** 192 bits as 48 hex digits: nothing that a shell, a URL or an ACL file would have to quote. */
-const makePassword = (): string => randomBytes(24).toString('hex');
-
-export const executeCreateCredentials: Executor<'CreateCredentials'> = async ({ key }, context) => {
+export const executeCreateCredentials: Executor<'CreateCredentials'> = async ({ key, copyFrom = {} }, context) => {
   const { client, owner, assertMayWrite, forgetSecret } = context;
-  const passwords = Object.fromEntries(CREDENTIAL_USERS.map((user) => [user, makePassword()]));
+  const passwords: Record<string, string> = {};
+  for (const user of CREDENTIAL_USERS) {
+    const source = copyFrom[user];
+    passwords[user] = source === undefined ? makePassword() : await copyPassword(source, context);
+  }
   const secret = renderCredentials(owner, key.name, passwords as Record<CredentialUser, string>);
   assertMayWrite();
   try {

@@ -37,6 +37,7 @@ const context = (): ExecutionContext => ({
   findRedis: (pod) => (pod === 'cache-0' ? link : undefined),
   findSentinel: () => undefined,
   forgetSecret: () => undefined,
+  aclExpectation: () => ({ users: {}, goners: [] }),
   noteRejectedConfig: () => undefined,
 });
 const run = (...actions: Action[]) => executePlan(planOf(...actions), context());

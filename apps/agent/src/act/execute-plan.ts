@@ -26,6 +26,10 @@ import { executeSetConfig } from './execute-set-config.ts';
 import { executeSetSentinelSettings } from './execute-set-sentinel-settings.ts';
 import { executeSwitchOver } from './execute-switch-over.ts';
 import { executeStopMonitoring } from './execute-stop-monitoring.ts';
+import { executeSetReplicationLogin } from './execute-set-replication-login.ts';
+import { executeSetSentinelLogin } from './execute-set-sentinel-login.ts';
+import { executeSetUsers } from './execute-set-users.ts';
+import { executeWriteCredentials } from './execute-write-credentials.ts';
 import { executeWriteRecord } from './execute-write-record.ts';
 import type { ExecutionContext, Executor } from './execution-context.ts';
 
@@ -43,6 +47,10 @@ const EXECUTORS: { readonly [K in ActionKind]?: Executor<K> } = {
   SetSentinelSettings: executeSetSentinelSettings,
   ResetSentinel: executeResetSentinel,
   SetConfig: executeSetConfig,
+  WriteCredentials: executeWriteCredentials,
+  SetUsers: executeSetUsers,
+  SetReplicationLogin: executeSetReplicationLogin,
+  SetSentinelLogin: executeSetSentinelLogin,
   LabelRole: executeLabelRole,
   EvictPod: executeEvictPod,
   StopMonitoring: executeStopMonitoring,

@@ -3,7 +3,7 @@ import { FIELD_MANAGER } from '#domain';
 import type { Action, ActionKind, RedisClusterObject, RejectedDirective } from '#domain';
 import type { KubeClient } from '#kube';
 import type { ChildOwner, ObjectNames } from '#manifests';
-import type { CommandOutcome, RedisLink, SentinelLink } from '#redis';
+import type { AclExpectation, CommandOutcome, RedisLink, SentinelLink } from '#redis';
 
 export interface ExecutionContext {
   readonly client: KubeClient;
@@ -19,6 +19,12 @@ export interface ExecutionContext {
   readonly findSentinel: (pod: string) => SentinelLink | undefined;
   /** The next pass reads this Secret anew. */
   readonly forgetSecret: (name: string) => void;
+  /** Whom a server should let in, from the values of the credentials Secret. */
+  readonly aclExpectation: (
+    resource: RedisClusterObject,
+    component: 'redis' | 'sentinel',
+    values: Readonly<Record<string, string>>,
+  ) => AclExpectation;
   /** A directive that a server refused or changed, for the status; given by executePlan. */
   readonly noteRejectedConfig: (rejected: RejectedDirective) => void;
 }

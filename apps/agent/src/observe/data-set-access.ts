@@ -3,7 +3,15 @@
  * this folder reads the world and renders nothing.
  */
 import type { DataSetRecord, KubeObject, RedisClusterObject } from '#domain';
-import type { RedisCredentials } from '#redis';
+import type { AclExpectation, RedisCredentials } from '#redis';
+
+/** Where a password is copied from: a Secret of the user's and a key in it. */
+export interface CopySource {
+  /** Key in the credentials Secret. */
+  readonly passwordKey: string;
+  readonly name: string;
+  readonly key: string;
+}
 
 export interface DataSetAccess {
   /** Hash of the data set id, the value of the data set label. */
@@ -23,9 +31,28 @@ export interface DataSetAccess {
   ): boolean;
   /** What stands for a Secret's values in the snapshot. */
   digestOf(values: Readonly<Record<string, string>>): string;
-  /** What the agent logs in with at data pods and at Sentinels; undefined when the Secret lacks it. */
-  redisLogin(values: Readonly<Record<string, string>>): RedisCredentials | undefined;
-  sentinelLogin(values: Readonly<Record<string, string>>): RedisCredentials | undefined;
+  /**
+   * What the agent logs in with at data pods and at Sentinels; undefined when the Secret lacks it. `refusals`: how often
+   * this server refused a login; a pod whose Secret lags still knows the password before.
+   */
+  redisLogin(values: Readonly<Record<string, string>>, refusals: number): RedisCredentials | undefined;
+  sentinelLogin(values: Readonly<Record<string, string>>, refusals: number): RedisCredentials | undefined;
+  /** Whom a server should let in. */
+  aclExpectation(
+    resource: RedisClusterObject,
+    component: 'redis' | 'sentinel',
+    values: Readonly<Record<string, string>>,
+  ): AclExpectation;
+  copySourcesOf(resource: RedisClusterObject): readonly CopySource[];
+  /** undefined: not there, or no password. */
+  usablePassword(value: string | undefined): string | undefined;
+  /** Secrets for clients of further users: those wanted, and those of users that are ours and no longer wanted. */
+  userSecretsOf(
+    resource: RedisClusterObject,
+    keys: readonly string[],
+  ): readonly { readonly passwordKey: string; readonly name: string; readonly wanted: boolean }[];
+  /** By the annotations of the credentials Secret: old passwords are valid until their clients are gone. */
+  awaitsClients(annotations: Readonly<Record<string, string>>): boolean;
   /** The data set's record out of one of its ConfigMaps; undefined for any other object. */
   readRecord(child: KubeObject): DataSetRecord | undefined;
 }

@@ -182,7 +182,7 @@ export class Observer {
     resource: RedisClusterObject,
     pods: readonly PodProjection[],
   ): Promise<Facts<RedisNodeFacts>> {
-    const login = this.#login(resource, (values) => this.#settings.access.redisLogin(values));
+    const login = this.#login(resource, (values, refusals) => this.#settings.access.redisLogin(values, refusals));
     const names = this.#settings.access.configNamesOf(resource);
     return this.#probe(
       pods.filter((pod) => pod.component === 'redis'),
@@ -206,7 +206,7 @@ export class Observer {
     resource: RedisClusterObject,
     pods: readonly PodProjection[],
   ): Promise<Facts<SentinelFacts>> {
-    const login = this.#login(resource, (values) => this.#settings.access.sentinelLogin(values));
+    const login = this.#login(resource, (values, refusals) => this.#settings.access.sentinelLogin(values, refusals));
     const masterName = this.#settings.access.masterNameOf(resource);
     return this.#probe(
       pods.filter((pod) => pod.component === 'sentinel'),
@@ -233,12 +233,12 @@ export class Observer {
 
   #login(
     resource: RedisClusterObject,
-    pick: (values: Readonly<Record<string, string>>) => Awaited<ReturnType<CredentialsSource>>,
+    pick: (values: Readonly<Record<string, string>>, refusals: number) => Awaited<ReturnType<CredentialsSource>>,
   ): CredentialsSource {
     const key = this.#credentialsKey(resource);
-    return async () => {
+    return async (refusals) => {
       const secret = await this.#settings.secrets.read(key);
-      return secret === undefined ? undefined : pick(secret.values);
+      return secret === undefined ? undefined : pick(secret.values, refusals);
     };
   }
 

@@ -10,7 +10,7 @@ import { RedisLink, SentinelLink, WITNESS_GAP_MS, WITNESS_TIMEOUT_MS, isRefusedT
 import type { ConnectionEnd, LinkOptions, RedisCredentials } from '#redis';
 import type { PodProjection } from './project-pod.ts';
 
-export type CredentialsSource = () => Promise<RedisCredentials | undefined>;
+export type CredentialsSource = (refusals: number) => Promise<RedisCredentials | undefined>;
 
 export interface LinkPoolSettings {
   /** `owner` is the key of the RedisCluster. SELF is not told. */

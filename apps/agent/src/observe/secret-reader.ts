@@ -39,11 +39,11 @@ export class SecretReader {
   }
 
   /** undefined: there is none. Rejects with a KubeError when the API server does not say. */
-  async read(key: ObjectKey): Promise<SecretContent | undefined> {
+  async read(key: ObjectKey, maxAgeMs = SECRET_MAX_AGE_MS): Promise<SecretContent | undefined> {
     const id = formatObjectKey(key);
     const nowMs = this.#clock.monotonicMs();
     const known = this.#entries.get(id);
-    if (known?.content !== undefined && nowMs - known.readAtMs < SECRET_MAX_AGE_MS) return known.content;
+    if (known?.content !== undefined && nowMs - known.readAtMs < maxAgeMs) return known.content;
     const object = await this.#client.find(RESOURCE.secret, key);
     const content = object === undefined ? undefined : { object, values: decode(object) };
     this.#entries.set(id, { content, readAtMs: nowMs });

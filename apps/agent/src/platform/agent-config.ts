@@ -41,6 +41,7 @@ const environmentSchema = v.strictObject({
   ATOLL_ACCEPT_DELETES: v.optional(flag, 'true'),
   ATOLL_MAX_DELETES: v.optional(count, '3'),
   ATOLL_TEST_REDIS_PROXY: v.optional(address),
+  ATOLL_TEST_GRACE_SECONDS: v.optional(count),
 });
 type Environment = v.InferOutput<typeof environmentSchema>;
 
@@ -72,6 +73,8 @@ export interface AgentConfig {
   readonly limits: LimitsConfig;
   /** For tests: `host:port` of the recording proxy that every connection to Redis and Sentinel goes through. */
   readonly testRedisProxy?: { readonly host: string; readonly port: number };
+  /** For tests of Atoll itself: in place of the 3 minutes and more that old passwords stay valid. */
+  readonly gracePeriodMs?: number;
 }
 
 /** Thrown with one line per wrong key. */
@@ -112,6 +115,7 @@ function toConfig(env: Environment): AgentConfig {
       maxDeletes: env.ATOLL_MAX_DELETES,
     },
     ...toHub(env),
+    ...(env.ATOLL_TEST_GRACE_SECONDS !== undefined && { gracePeriodMs: env.ATOLL_TEST_GRACE_SECONDS * 1_000 }),
     ...(env.ATOLL_NAMESPACE && { namespace: env.ATOLL_NAMESPACE }),
     ...(env.ATOLL_POD_NAME && { podName: env.ATOLL_POD_NAME }),
     ...(env.KUBECONFIG && { kubeconfigPath: env.KUBECONFIG }),

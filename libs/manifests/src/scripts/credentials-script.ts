@@ -1,16 +1,12 @@
 /**
  * Shell functions that turn the Secret into ACL files and ask other servers. Invariant: a password is read from its
  * file and goes into a 0600 file or a pipe, never into arguments or environment; ACL files carry only SHA-256 hashes.
- * A user has two valid passwords while a rotation is on, so that a lagging volume locks nobody out.
- *
- * The data nodes' rules: `replication` and `sentinel` hold what the engines' documentation lists for them, and `app` all
- * but administration. No rule may name a command that the oldest engine lacks: a server refuses a whole ACL file for it.
- *
- * The data nodes' `default` is off, which nobody can log in as, and yet holds every right: a server replays its AOF as
- * `default` and checks each EXEC anew. Without the rights every transaction and script in the AOF is skipped at a
- * restart, with one line in the log (seen: 1,000 of 1,000 keys), and the replicas copy what is left.
+ * A user has two valid passwords while a rotation is on, so that a lagging volume locks nobody out. Users that the spec
+ * adds are taken only as far as this server takes their rules: one bad rule would refuse the whole ACL file.
  */
-export const CREDENTIALS_SCRIPT = String.raw`# Sourced by the entrypoints and probes. POSIX sh.
+import { DATA_DEFAULT_RULES, DATA_RULES, SENTINEL_DEFAULT_RULES, SENTINEL_RULES } from '../acl-rules.ts';
+
+const SCRIPT = String.raw`# Sourced by the entrypoints and probes. POSIX sh.
 CREDENTIALS=/etc/atoll/credentials
 STATE=/run/atoll
 
@@ -38,38 +34,38 @@ require_credentials() {
 quoted() { sed 's/[\\"]/\\&/g' "$CREDENTIALS/$1"; }
 
 hashes() {
-  for key in "$1" "$1.previous"; do
+  for key in "$1" "$1.next" "$1.previous"; do
     if [ -s "$CREDENTIALS/$key" ]; then
       printf ' #%s' "$(sha256sum < "$CREDENTIALS/$key" | cut -d ' ' -f 1)"
     fi
   done
 }
 
-# acl_user USER RULE...: one line of an ACL file.
-acl_user() {
-  acl_name=$1
-  shift
-  printf 'user %s on%s %s\n' "$acl_name" "$(hashes "$acl_name")" "$*"
+# acl_user USER RULES: one line of an ACL file.
+acl_user() { printf 'user %s on%s %s\n' "$1" "$(hashes "$1")" "$2"; }
+
+# further_users RULES_FILE FILTER: the users that the spec adds and that have a password. Lines are "NAME RULES".
+further_users() {
+  if [ ! -s "$1" ]; then return; fi
+  while read -r further rules; do
+    if [ -s "$CREDENTIALS/user.$further" ]; then
+      printf 'user %s on%s %s\n' "$further" "$(hashes "user.$further")" "$rules"
+    fi
+  done < "$1" > "$STATE/further.acl"
+  "$2" "$STATE/further.acl"
+  rm -f "$STATE/further.acl"
 }
 
 redis_acl() {
-  printf 'user default off resetpass allkeys allchannels +@all\n'
-  acl_user atoll allkeys allchannels +@all
-  acl_user replication resetchannels -@all +ping +psync +replconf
-  acl_user sentinel allchannels -@all +multi +exec +slaveof +replicaof +failover +ping +info +role \
-    '+config|rewrite' +publish +subscribe '+client|setname' '+client|kill' '+client|info' '+script|kill'
-  acl_user app allkeys allchannels +@all -@admin +role
+  printf 'user default off resetpass @DATA_DEFAULT@\n'
+@DATA_USERS@
+  further_users /etc/atoll/config/users usable_users
 }
 
 sentinel_acl() {
-  printf 'user default off resetpass resetkeys resetchannels -@all\n'
-  acl_user atoll allchannels +@all
-  acl_user sentinel allchannels -@all +auth +hello +ping +info +role +publish +subscribe '+client|setname' \
-    '+sentinel|is-master-down-by-addr' '+sentinel|master' '+sentinel|get-master-addr-by-name'
-  acl_user app allchannels -@all +auth +hello +ping +info +role +command +subscribe +psubscribe +unsubscribe \
-    +punsubscribe +client '-client|kill' '-client|pause' '+sentinel|get-master-addr-by-name' '+sentinel|master' \
-    '+sentinel|masters' '+sentinel|replicas' '+sentinel|slaves' '+sentinel|sentinels' '+sentinel|myid' \
-    '+sentinel|ckquorum'
+  printf 'user default off resetpass @SENTINEL_DEFAULT@\n'
+@SENTINEL_USERS@
+  further_users /etc/atoll/config/sentinel-users cat
 }
 
 # ask HOST PORT COMMAND...: replies, one line a value, after the OK of AUTH. Nothing within 2 s is no answer.
@@ -101,3 +97,11 @@ ask_all() {
   wait
 }
 `;
+
+const lines = (rules: Readonly<Record<string, string>>, users: readonly string[]): string =>
+  users.map((user) => `  acl_user ${user} '${rules[user]}'`).join('\n');
+
+export const CREDENTIALS_SCRIPT = SCRIPT.replace('@DATA_DEFAULT@', DATA_DEFAULT_RULES)
+  .replace('@DATA_USERS@', lines(DATA_RULES, ['atoll', 'replication', 'sentinel', 'app']))
+  .replace('@SENTINEL_DEFAULT@', SENTINEL_DEFAULT_RULES)
+  .replace('@SENTINEL_USERS@', lines(SENTINEL_RULES, ['atoll', 'sentinel', 'app']));

@@ -125,6 +125,8 @@ const writeFiles = (folder: string, files: Readonly<Record<string, string | Buff
   }
 };
 
+const serverOf = ({ server }: Scene): string => server ?? '#!/bin/sh\necho "server $*"\n';
+
 const prepare = (scene: Scene): { folder: string; move: (text: string) => string } => {
   const folder = mkdtempSync(join(tmpdir(), 'guard-'));
   folders.push(folder);
@@ -155,7 +157,7 @@ const prepare = (scene: Scene): { folder: string; move: (text: string) => string
   writeFiles(join(folder, 'bin'), {
     ...Object.fromEntries([...fakes, ...later]),
     'redis-cli': FAKE_CLI,
-    'redis-server': scene.server ?? '#!/bin/sh\necho "server $*"\n',
+    'redis-server': serverOf(scene),
     sleep: '#!/bin/sh\n',
     date: FAKE_DATE,
   });
@@ -495,7 +497,8 @@ describe('the entrypoint of a Sentinel', () => {
     const conf = start(scene, 'start-sentinel.sh', `${names.sentinel}-1`).read('run/sentinel.conf');
     expect(conf).toContain('sentinel current-epoch 7');
     expect(conf).toContain(`sentinel monitor ${names.masterName} 10.0.0.7 6379 2`);
-    expect(conf).toContain(`sentinel auth-pass ${names.masterName} kept`);
+    expect(conf).not.toContain('kept');
+    expect(conf).toContain(`sentinel auth-pass ${names.masterName} "${PASSWORDS.sentinel}"`);
     expect(conf.match(/sentinel myid .*/g)).toHaveLength(1);
     expect(conf).not.toContain('0000000000000000000000000000000000000000');
     expect(conf).toContain(`sentinel announce-ip ${ME}`);

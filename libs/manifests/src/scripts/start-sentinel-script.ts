@@ -27,7 +27,11 @@ conf=$STATE/sentinel.conf
     'sentinel sentinel-user sentinel'
   printf 'sentinel sentinel-pass "%s"\n' "$(quoted sentinel)"
   if [ -s "$conf" ]; then
-    grep -v -E '^(port|protected-mode|daemonize|dir|aclfile|user|sentinel (myid|announce-ip|announce-port|resolve-hostnames|announce-hostnames|deny-scripts-reconfig|sentinel-user|sentinel-pass))( |$)' "$conf"
+    grep -v -E '^(port|protected-mode|daemonize|dir|aclfile|user|sentinel (myid|announce-ip|announce-port|resolve-hostnames|announce-hostnames|deny-scripts-reconfig|sentinel-user|sentinel-pass|auth-user|auth-pass))( |$)' "$conf"
+    master=$(setting MASTER_NAME)
+    if grep -q "^sentinel monitor $master " "$conf"; then
+      printf 'sentinel auth-user %s sentinel\nsentinel auth-pass %s "%s"\n' "$master" "$master" "$(quoted sentinel)"
+    fi
     say "keeping what this Sentinel knew before" >&2
   fi
 } > "$conf.new"

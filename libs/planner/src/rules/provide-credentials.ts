@@ -3,10 +3,19 @@
  * running pods, which would go on with the old ones and lock everybody out, the agent first. Then a person has to
  * decide: put the Secret back, or let the pods go.
  */
-import { CREDENTIAL_USERS, connectionFields } from '#manifests';
+import {
+  APPLICATION_USER,
+  CREDENTIAL_USERS,
+  connectionFields,
+  copySources,
+  extraUserOf,
+  userSecretName,
+} from '#manifests';
 import type { Action, KubeObject } from '#domain';
 import type { ClusterView } from '../cluster-view.ts';
 import { findChild } from '../find-child.ts';
+import { readCredentials } from '../read-credentials.ts';
+import { explainCopies } from './rotate-credentials.ts';
 import { askPerson } from '../rule.ts';
 import type { Rule, RuleOutcome } from '../rule.ts';
 
@@ -17,11 +26,17 @@ export const provideCredentials: Rule = {
     if (!snapshot.credentialsPresent) return createCredentials(view);
     const connection = findChild(snapshot, 'Secret', names.connectionSecret);
     const isThere = connection !== undefined;
-    if (isThere && snapshot.connectionOutdated !== true && tellsFieldsOf(view, connection)) return undefined;
+    const further = publishUsers(view);
+    if (isThere && snapshot.connectionOutdated !== true && tellsFieldsOf(view, connection)) return furtherOnly(further);
     const reason = isThere ? 'ConnectionDiffers' : 'ConnectionMissing';
     const message = `Publishing Secret ${names.connectionSecret} for clients.`;
-    return { reason, message, actions: [publish(view, reason, message)] };
+    return { reason, message, actions: [publish(view, reason, message), ...further] };
   },
+};
+
+const furtherOnly = (actions: readonly Action[]): RuleOutcome | undefined => {
+  const [first] = actions;
+  return first === undefined ? undefined : { reason: first.reason, message: first.message, actions };
 };
 
 /** A change of mode changes what clients are told. */
@@ -44,15 +59,19 @@ const createCredentials = (view: ClusterView): RuleOutcome => {
       'Restore it, or delete these pods: then new passwords are made.';
     return credentialsProblem('CredentialsLost', message);
   }
+  const problem = explainCopies(view);
+  if (problem !== undefined) return problem;
   const reason = 'CredentialsMissing';
   const message = `Making passwords in Secret ${credentialsSecret}.`;
   const key = { namespace: view.key.namespace, name: credentialsSecret };
   const users = [...CREDENTIAL_USERS];
+  const sources = copySources(view.spec).filter(({ passwordKey }) => passwordKey === APPLICATION_USER);
+  const copyFrom = Object.fromEntries(sources.map((source) => [source.passwordKey, source]));
   return {
     reason,
     message,
     actions: [
-      { kind: 'CreateCredentials', key, dataSetHash: hash, users, reason, message, disruptive: false },
+      { kind: 'CreateCredentials', key, dataSetHash: hash, users, copyFrom, reason, message, disruptive: false },
       publish(view, reason, `Publishing Secret ${view.names.connectionSecret} for clients.`),
     ],
   };
@@ -74,3 +93,24 @@ const publish = (view: ClusterView, reason: string, message: string): Action => 
   message,
   disruptive: false,
 });
+
+/** Secrets <name>-user-<user> of those further users that have a password of the agent's. */
+const publishUsers = (view: ClusterView): readonly Action[] => {
+  const held = readCredentials(view)?.held ?? [];
+  return Object.entries(view.snapshot.userConnections ?? {}).flatMap(([passwordKey, state]): Action[] => {
+    const user = extraUserOf(passwordKey);
+    if (state === 'CURRENT' || user === undefined || !held.includes(passwordKey)) return [];
+    const name = userSecretName(view.key.name, user);
+    return [
+      {
+        kind: 'PublishConnection',
+        key: { namespace: view.key.namespace, name },
+        fields: connectionFields(view.key, view.names, view.spec, user),
+        passwordKey,
+        reason: state === 'MISSING' ? 'ConnectionMissing' : 'ConnectionDiffers',
+        message: `Publishing Secret ${name} for clients.`,
+        disruptive: false,
+      },
+    ];
+  });
+};

@@ -1,0 +1,144 @@
+/**
+ * Adds to a snapshot what rotation and users are decided from: whom each server lets in, judged against the credentials
+ * Secret, and what the Secrets of users hold beside it. Passwords are compared here and leave as yes or no. Asked only
+ * while every data pod answers: during a death nothing of this may cost time.
+ */
+import type { AclUserSeen, CopySeen, KubeObject, ObjectKey, RedisClusterObject, RedisClusterSnapshot } from '#domain';
+import { LABEL, formatObjectKey } from '#domain';
+import { RedisCallError } from '#redis';
+import type { AclExpectation, AclSeen } from '#redis';
+import type { CopySource, DataSetAccess } from './data-set-access.ts';
+import type { LinkPool } from './link-pool.ts';
+import type { SecretContent, SecretReader } from './secret-reader.ts';
+
+export interface CredentialsObserverSettings {
+  readonly secrets: SecretReader;
+  readonly links: LinkPool;
+  readonly access: DataSetAccess;
+}
+
+/** A changed Secret of a user is noticed within this time. */
+const COPY_MAX_AGE_MS = 10_000;
+
+type Values = Readonly<Record<string, string>>;
+type AclFacts = { readonly users?: Readonly<Record<string, AclUserSeen>>; readonly peerLoginCurrent?: boolean };
+
+export class CredentialsObserver {
+  readonly #settings: CredentialsObserverSettings;
+
+  constructor(settings: CredentialsObserverSettings) {
+    this.#settings = settings;
+  }
+
+  /** Rejects when the API server does not answer for a Secret. */
+  async add(snapshot: RedisClusterSnapshot): Promise<RedisClusterSnapshot> {
+    const { access, secrets } = this.#settings;
+    const { resource } = snapshot;
+    const key = keyOf(resource);
+    const secret = await secrets.read({ ...key, name: access.credentialsSecretOf(resource) });
+    if (!snapshot.ownsNamespace) return snapshot;
+    if (secret === undefined) {
+      return { ...snapshot, copies: await this.#readCopies(key, access.copySourcesOf(resource), {}) };
+    }
+    const [copies, further, acl] = await Promise.all([
+      this.#readCopies(key, access.copySourcesOf(resource), secret.values),
+      this.#readUserSecrets(key, resource, secret.values),
+      this.#readAcl(snapshot, secret),
+    ]);
+    return { ...snapshot, ...acl, copies, ...further, children: [...snapshot.children, ...further.children] };
+  }
+
+  async #readCopies(
+    key: ObjectKey,
+    sources: readonly CopySource[],
+    values: Values,
+  ): Promise<Readonly<Record<string, CopySeen>>> {
+    const seen = sources.map(async ({ passwordKey, name, key: field }) => {
+      const source = await this.#settings.secrets.read({ ...key, name }, COPY_MAX_AGE_MS);
+      return [passwordKey, this.#judgeCopy(source, field, values[passwordKey])] as const;
+    });
+    return Object.fromEntries(await Promise.all(seen));
+  }
+
+  #judgeCopy(source: SecretContent | undefined, field: string, held: string | undefined): CopySeen {
+    if (source === undefined) return 'ABSENT';
+    if (source.object.metadata.labels?.[LABEL.allow] !== 'true') return 'NOT_ALLOWED';
+    const password = this.#settings.access.usablePassword(source.values[field]);
+    if (password === undefined) return 'UNUSABLE';
+    return password === held ? 'SAME' : 'DIFFERENT';
+  }
+
+  /** Secrets <name>-user-<user>, as children too: whoever deletes the data set deletes them. */
+  async #readUserSecrets(
+    key: ObjectKey,
+    resource: RedisClusterObject,
+    values: Values,
+  ): Promise<Required<Pick<RedisClusterSnapshot, 'userConnections'>> & { readonly children: readonly KubeObject[] }> {
+    const { access, secrets } = this.#settings;
+    const found = await Promise.all(
+      access.userSecretsOf(resource, Object.keys(values)).map(async ({ passwordKey, name, wanted }) => {
+        const secret = await secrets.read({ ...key, name });
+        return { passwordKey, wanted, secret };
+      }),
+    );
+    const states = found
+      .filter(({ wanted }) => wanted)
+      .map(({ passwordKey, secret }) => {
+        if (secret === undefined) return [passwordKey, 'MISSING'] as const;
+        return [passwordKey, secret.values['password'] === values[passwordKey] ? 'CURRENT' : 'OUTDATED'] as const;
+      });
+    const children = found.flatMap(({ secret }) => (secret === undefined ? [] : [withoutData(secret.object)]));
+    return { userConnections: Object.fromEntries(states), children };
+  }
+
+  async #readAcl(
+    { resource, redis, sentinels }: RedisClusterSnapshot,
+    secret: SecretContent,
+  ): Promise<Pick<RedisClusterSnapshot, 'redis' | 'sentinels'>> {
+    if (Object.values(redis).some((facts) => !facts.reachable)) return { redis, sentinels };
+    const { access, links } = this.#settings;
+    const owner = formatObjectKey(keyOf(resource));
+    const clients = access.awaitsClients(secret.object.metadata.annotations ?? {});
+    const ask = async (link: AclSource | undefined, component: 'redis' | 'sentinel'): Promise<AclFacts> =>
+      (await link?.readAcl(access.aclExpectation(resource, component, secret.values), clients).catch(ignoreSilence)) ??
+      {};
+    const addTo = <T extends { readonly reachable: boolean }>(
+      facts: Readonly<Record<string, T>>,
+      component: 'redis' | 'sentinel',
+      find: (pod: string) => AclSource | undefined,
+    ): Promise<Readonly<Record<string, T>>> =>
+      mapValues(facts, async (pod, known) =>
+        known.reachable ? { ...known, ...(await ask(find(pod), component)) } : known,
+      );
+    const [seenRedis, seenSentinels] = await Promise.all([
+      addTo(redis, 'redis', (pod) => links.findRedis(owner, pod)),
+      addTo(sentinels, 'sentinel', (pod) => links.findSentinel(owner, pod)),
+    ]);
+    return { redis: seenRedis, sentinels: seenSentinels };
+  }
+}
+
+interface AclSource {
+  readAcl(expectation: AclExpectation, clients: boolean): Promise<AclSeen | undefined>;
+}
+
+/** Who answered a moment ago and does not now is asked again in the next pass. */
+const ignoreSilence = (error: unknown): undefined => {
+  if (error instanceof RedisCallError) return undefined;
+  throw error;
+};
+
+const keyOf = ({ metadata }: RedisClusterObject): ObjectKey => ({
+  namespace: metadata.namespace ?? '',
+  name: metadata.name,
+});
+
+const withoutData = ({ data: _, ...object }: KubeObject): KubeObject => object;
+
+const mapValues = async <T>(
+  record: Readonly<Record<string, T>>,
+  change: (key: string, value: T) => Promise<T>,
+): Promise<Readonly<Record<string, T>>> =>
+  Object.fromEntries(
+    await Promise.all(Object.entries(record).map(async ([key, value]) => [key, await change(key, value)] as const)),
+  );

@@ -1,0 +1,33 @@
+/** status.credentials: where a rotation stands, from the Secret and the servers. States only. */
+import type { CredentialsStatus } from '#domain';
+import type { ClusterView } from './cluster-view.ts';
+import { findLaggard, isOldInUse, readCredentials } from './read-credentials.ts';
+import type { CredentialsView } from './read-credentials.ts';
+
+/** undefined while there are no credentials. */
+export const describeCredentials = (view: ClusterView): CredentialsStatus | undefined => {
+  const credentials = readCredentials(view);
+  if (credentials === undefined) return view.snapshot.resource.status?.credentials;
+  const { version, publishedAtMs } = credentials;
+  if (publishedAtMs === undefined) return { version, step: chooseStep(view, credentials) };
+  return {
+    version,
+    step: chooseStep(view, credentials),
+    publishedAt: new Date(publishedAtMs).toISOString(),
+    oldInUse: isOldInUse(view, credentials),
+  };
+};
+
+const chooseStep = (view: ClusterView, credentials: CredentialsView): CredentialsStatus['step'] => {
+  if (credentials.next.length > 0) return 'Adding';
+  const laggard = findLaggard(view, credentials);
+  if (credentials.previous.length === 0) return laggard !== undefined && isEnding(view) ? 'Removing' : 'Settled';
+  if (credentials.publishedAtMs !== undefined) return 'Waiting';
+  return laggard === undefined ? 'Publishing' : 'Switching';
+};
+
+/** Taken out of the Secret, and not yet off every server. */
+const isEnding = ({ snapshot }: ClusterView): boolean => {
+  const last = snapshot.resource.status?.credentials?.step;
+  return last === 'Waiting' || last === 'Removing';
+};
