@@ -22,6 +22,8 @@ export interface LeadSettings {
   readonly link?: LinkSettings;
   readonly onPass: (outcome: PassOutcome, durationMs: number) => void;
   readonly onQueueWait?: (waitedMs: number) => void;
+  /** For tests: how long old passwords stay valid, whatever a spec says. */
+  readonly gracePeriodMs?: number;
 }
 
 const LOOK_AT_DEFINITION_MS = 200;

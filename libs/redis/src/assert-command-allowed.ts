@@ -65,6 +65,10 @@ export const assertCommandAllowed = (command: RedisCommand): void => {
   if (!allowed.includes(subcommand)) {
     throw new ForbiddenCommandError(`${name} ${subcommand} is never sent: it is not in the list.`);
   }
+  assertHarmless(name, subcommand, command);
+};
+
+const assertHarmless = (name: string, subcommand: string, command: RedisCommand): void => {
   if (name === 'FAILOVER') assertBoundedFailover(command);
   if (name === 'SENTINEL') assertHarmlessToSentinel(subcommand, command[2] ?? '', command[3] ?? '');
   if (name === 'ACL' && subcommand === 'DELUSER') assertOthersUsers(command.slice(2));

@@ -6,7 +6,7 @@
  * somebody who was told no better still needs. One rotation at a time. Without the wait for every server a replica that
  * was away would be locked out for good.
  */
-import type { Action, CredentialsStep } from '#domain';
+import type { Action } from '#domain';
 import { CREDENTIALS_ANNOTATION, copySources, extraUserKey, extraUserOf, userSecretName } from '#manifests';
 import type { ClusterView } from '../cluster-view.ts';
 import { findChild } from '../find-child.ts';
@@ -27,14 +27,15 @@ export const rotateCredentials: Rule = {
   },
 };
 
+type What = Pick<Extract<Action, { kind: 'WriteCredentials' }>, 'step' | 'passwordKeys'> & {
+  readonly copyFrom?: Readonly<Record<string, { readonly name: string; readonly key: string }>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+};
+
 const write = (
   view: ClusterView,
   { secret }: CredentialsView,
-  step: CredentialsStep,
-  what: Pick<Extract<Action, { kind: 'WriteCredentials' }>, 'passwordKeys'> & {
-    readonly copyFrom?: Readonly<Record<string, { readonly name: string; readonly key: string }>>;
-    readonly annotations?: Readonly<Record<string, string>>;
-  },
+  what: What,
   told: { readonly reason: string; readonly message: string },
 ): RuleOutcome => ({
   ...told,
@@ -42,7 +43,6 @@ const write = (
     {
       kind: 'WriteCredentials',
       key: { namespace: view.key.namespace, name: view.names.credentialsSecret },
-      step,
       resourceVersion: secret.metadata.resourceVersion ?? '',
       annotations: {},
       ...what,
@@ -70,7 +70,12 @@ const switchOver = ({ view }: RuleContext, credentials: CredentialsView): RuleOu
   }
   const message = 'Every server accepts the new passwords: they become the current ones.';
   return withFinding(
-    write(view, credentials, 'SWITCH', { passwordKeys: credentials.next }, { reason: 'RotationSwitching', message }),
+    write(
+      view,
+      credentials,
+      { step: 'SWITCH', passwordKeys: credentials.next },
+      { reason: 'RotationSwitching', message },
+    ),
   );
 };
 
@@ -96,8 +101,11 @@ const endRotation = (context: RuleContext, credentials: CredentialsView): RuleOu
     write(
       view,
       credentials,
-      'REMOVE_PREVIOUS',
-      { passwordKeys: credentials.previous, annotations: { [CREDENTIALS_ANNOTATION.publishedAt]: '' } },
+      {
+        step: 'REMOVE_PREVIOUS',
+        passwordKeys: credentials.previous,
+        annotations: { [CREDENTIALS_ANNOTATION.publishedAt]: '' },
+      },
       { reason: 'RotationRemoving', message },
     ),
   );
@@ -122,7 +130,12 @@ const publish = (view: ClusterView, credentials: CredentialsView, laggard: strin
   const annotations = { [CREDENTIALS_ANNOTATION.publishedAt]: new Date(view.nowMs).toISOString() };
   const message = 'The new passwords are published; the old ones stay valid for the grace period.';
   return withFinding(
-    write(view, credentials, 'PUBLISHED', { passwordKeys: [], annotations }, { reason: 'RotationPublished', message }),
+    write(
+      view,
+      credentials,
+      { step: 'PUBLISHED', passwordKeys: [], annotations },
+      { reason: 'RotationPublished', message },
+    ),
   );
 };
 
@@ -137,7 +150,7 @@ const keepUsers = (view: ClusterView, credentials: CredentialsView): RuleOutcome
   if (fresh.length > 0) {
     const message = `Making passwords for users ${fresh.map(extraUserOf).join(', ')}.`;
     const copyFrom = Object.fromEntries(Object.entries(sources).filter(([key]) => fresh.includes(key)));
-    return write(view, credentials, 'ADD', { passwordKeys: fresh, copyFrom }, { reason: 'UserAdded', message });
+    return write(view, credentials, { step: 'ADD', passwordKeys: fresh, copyFrom }, { reason: 'UserAdded', message });
   }
   const gone = held.filter((key) => extraUserOf(key) !== undefined && !wanted.includes(key));
   const servers = readServers(view);
@@ -163,7 +176,7 @@ const forgetUsers = (view: ClusterView, credentials: CredentialsView, gone: read
     message,
     disruptive: false,
   }));
-  const outcome = write(view, credentials, 'REMOVE_USERS', { passwordKeys: gone }, { reason, message });
+  const outcome = write(view, credentials, { step: 'REMOVE_USERS', passwordKeys: gone }, { reason, message });
   return { ...outcome, actions: [...deletions, ...(outcome.actions ?? [])] };
 };
 
@@ -190,7 +203,12 @@ const startRotation = (context: RuleContext, credentials: CredentialsView): Rule
   const copyFrom = Object.fromEntries(Object.entries(sources).filter(([key]) => changed.includes(key)));
   const message = `New passwords of ${passwordKeys.map((key) => extraUserOf(key) ?? key).join(', ')} are made beside the old ones.`;
   return withFinding(
-    write(view, credentials, 'ADD', { passwordKeys, copyFrom, annotations }, { reason: 'RotationAdding', message }),
+    write(
+      view,
+      credentials,
+      { step: 'ADD', passwordKeys, copyFrom, annotations },
+      { reason: 'RotationAdding', message },
+    ),
   );
 };
 
