@@ -41,6 +41,7 @@ export const dataSetAccess: DataSetAccess = {
   masterNameOf: (resource) => namesOf(resource).masterName,
   configNamesOf: (resource) => [
     ...Object.keys(redisDirectives(resolveSpec(resource.spec))),
+    'maxmemory',
     'replica-priority',
     'enable-protected-configs',
   ],

@@ -167,6 +167,9 @@ describe('a StatefulSet of ours', () => {
       );
     expect(maxmemory({ resources: { limits: { memory: '100Mi' } } })).toMatchObject({ value: '78643200' });
     expect(maxmemory({})).toMatchObject({ value: '0' });
+    // What spec.memory declares is changed without a restart, so it may not stand in the template.
+    const declared = { resources: { limits: { memory: '100Mi' } }, memory: { maxmemory: '10mb' } };
+    expect(maxmemory(declared)).toMatchObject({ value: '78643200' });
   });
 
   it('claims a volume per pod only when asked to, labelled with the data set', () => {
@@ -209,6 +212,12 @@ describe('redis.conf', () => {
       { resources: { limits: { memory: '100Mi' } }, config: { maxmemory: '1mb' } },
       'maxmemory 1mb',
     ],
+    [
+      'has what spec.memory declares, in bytes',
+      { resources: { limits: { memory: '100Mi' } }, memory: { maxmemoryPercent: 50 } },
+      'maxmemory 52428800',
+    ],
+    ['has the policy of spec.memory', { memory: { policy: 'allkeys-lru' } }, 'maxmemory-policy allkeys-lru'],
     ['takes what the user sets', { config: { 'maxmemory-policy': 'allkeys-lfu' } }, 'maxmemory-policy allkeys-lfu'],
     ['writes an empty value as two quotes', {}, 'save ""'],
   ])('%s', (_, spec, line) => {

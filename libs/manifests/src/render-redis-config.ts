@@ -13,7 +13,10 @@
  */
 import { createHash } from 'node:crypto';
 import {
+  declaredMaxmemoryBytes,
   explainUnsafeConfig,
+  largestMaxmemoryBytes,
+  memoryLimitBytes,
   parseQuantity,
   RESTART_ONLY_CONFIG,
   RESTART_ONLY_SINCE_RENDER_VERSION_2,
@@ -22,13 +25,12 @@ import {
 
 export const MIN_REPLICAS_MAX_LAG_S = 10;
 
-/** The rest is for replication backlog, client buffers, fork copies (redis-engine 3.2; ElastiCache reserves 25 % too). */
-const MAXMEMORY_SHARE_OF_LIMIT = 0.75;
-
 /**
- * Directive → value as in redis.conf, the user's own last. Values are single lines; an empty one means `""`. A maxmemory
- * that follows from the memory limit is not among them: a running pod keeps the limit it was started with, so raising
- * maxmemory before its restart would let the kernel kill it. It stands in the pod template, beside the limit.
+ * Directive → value as in redis.conf, the user's own last. Values are single lines; an empty one means `""`. The default
+ * maxmemory, a share of the memory limit, is not among them: a running pod keeps the limit it was started with, so raising
+ * maxmemory before its restart would let the kernel kill it. It stands in the pod template, beside the limit. What
+ * spec.memory declares is among them, so that it changes without a restart: the planner sets it only on a pod whose own
+ * limit holds it, and the entrypoint of a pod with an older, smaller limit leaves it out.
  */
 export const redisDirectives = (spec: ResolvedSpec): Readonly<Record<string, string>> => ({
   appendonly: spec.persistenceEnabled ? 'yes' : 'no',
@@ -39,16 +41,25 @@ export const redisDirectives = (spec: ResolvedSpec): Readonly<Record<string, str
   'repl-backlog-size': '16777216',
   'min-replicas-to-write': String(spec.failover.minReplicasToWrite),
   'min-replicas-max-lag': String(MIN_REPLICAS_MAX_LAG_S),
+  ...memoryDirectives(spec),
   ...safeConfig(spec.config),
 });
+
+const memoryDirectives = ({ memory, resources }: ResolvedSpec): Readonly<Record<string, string>> => {
+  const bytes = declaredMaxmemoryBytes(memory, memoryLimitBytes(resources));
+  return {
+    ...(bytes === undefined ? {} : { maxmemory: String(bytes) }),
+    ...(memory.policy === undefined ? {} : { 'maxmemory-policy': memory.policy }),
+  };
+};
 
 const safeConfig = (config: ResolvedSpec['config']): ResolvedSpec['config'] =>
   Object.fromEntries(Object.entries(config).filter(([name, value]) => explainUnsafeConfig(name, value) === undefined));
 
-/** Bytes for maxmemory under the memory limit, unless the user sets it; undefined without a limit. */
+/** Bytes for maxmemory under the memory limit, unless the user says otherwise; undefined without a limit. */
 export const maxmemoryFromLimit = (spec: ResolvedSpec): string | undefined => {
   const limitBytes = parseQuantity(spec.resources.limits?.['memory'] ?? '');
-  return limitBytes === undefined ? undefined : String(Math.floor(limitBytes * MAXMEMORY_SHARE_OF_LIMIT));
+  return limitBytes === undefined ? undefined : String(largestMaxmemoryBytes({}, limitBytes));
 };
 
 /** redis.conf text, sorted by directive so that equal specs give equal bytes. */

@@ -93,4 +93,34 @@ describe('judgeConfig', () => {
     const snapshot = draw({ loglevel: 'loud' }, [{}], [refused]);
     expect(judge({ ...snapshot, redis: {} }).status?.rejected).toEqual([refused]);
   });
+
+  const limited = (snapshot: RedisClusterSnapshot, ...limits: readonly number[]): RedisClusterSnapshot => {
+    const redis = snapshot.pods.filter(({ component }) => component === 'redis').map(({ name }) => name);
+    const limitOf = (name: string) => limits[redis.indexOf(name)];
+    return {
+      ...snapshot,
+      pods: snapshot.pods.map((pod) => {
+        const memoryLimitBytes = limitOf(pod.name);
+        return memoryLimitBytes === undefined ? pod : { ...pod, memoryLimitBytes };
+      }),
+    };
+  };
+
+  it('a maxmemory goes only to pods whose own limit holds it; the others wait for their restart', () => {
+    const lives = [{ maxmemory: '75' }, { maxmemory: '75' }];
+    const wanted = draw({ maxmemory: '150' }, lives);
+    expect(judge(limited(wanted, 100, 200)).changes.map(({ values }) => values)).toEqual([{ maxmemory: '150' }]);
+    expect(judge(limited(wanted, 100, 100))).toMatchObject({
+      changes: [],
+      status: { pendingRestart: ['maxmemory'], applied: 0 },
+    });
+    expect(valuesOf(limited(draw({ maxmemory: '50' }, lives), 100, 100))).toHaveLength(2);
+  });
+
+  it('where the spec says nothing, maxmemory is what the limit of the pod itself leaves', () => {
+    expect(valuesOf(limited(draw({}, [{ maxmemory: '75' }, { maxmemory: '99' }]), 100, 100))).toEqual([
+      { maxmemory: '75' },
+    ]);
+    expect(valuesOf(draw({}, [{ maxmemory: '10' }]))).toEqual([{ maxmemory: '0' }]);
+  });
 });

@@ -4,7 +4,15 @@
  * changed silently, is not sent again until the value or the engine changes. Invariant: one bad directive stops no
  * other, and a settled data set is sent nothing.
  */
-import { ANNOTATION, RESTART_ONLY_CONFIG, canonicalConfigName, explainUnsafeConfig, isSameConfigValue } from '#domain';
+import {
+  ANNOTATION,
+  RESTART_ONLY_CONFIG,
+  canonicalConfigName,
+  explainUnsafeConfig,
+  isSameConfigValue,
+  largestMaxmemoryBytes,
+  parseRedisMemory,
+} from '#domain';
 import type { ConfigStatus, RejectedDirective } from '#domain';
 import { redisDirectives, restartHash } from '#manifests';
 import { answers } from './cluster-view.ts';
@@ -32,7 +40,7 @@ export const judgeConfig = (view: ClusterView): ConfigJudgement => {
   }
   return {
     changes: pods.flatMap((pod) => {
-      const values = changesOf(pod, fallBack(view, wanted, verdicts), remembered);
+      const values = changesOf(pod, { ...defaultMaxmemory(pod), ...fallBack(view, wanted, verdicts) }, remembered);
       return Object.keys(values).length === 0 ? [] : [{ pod, values }];
     }),
     status: summarise(view, verdicts),
@@ -62,6 +70,7 @@ const judge = (known: Known, name: string): Verdict => {
   }
   const differing = pods.filter((pod) => differs(pod, name, value));
   if (differing.length === 0) return ignorant.length > 0 ? 'pendingRestart' : 'applied';
+  if (!differing.some((pod) => isHeldByLimit(pod, name, value))) return 'pendingRestart';
   return RESTART_ONLY_CONFIG.has(name)
     ? judgeRestart(view, differing, name, value)
     : judgeRuntime(known, differing, name, value);
@@ -81,6 +90,18 @@ const explainAtOnce = (config: Directives, name: string, value: string): string 
 const differs = (pod: AnsweringPod, name: string, value: string): boolean => {
   const live = pod.facts.config[name];
   return live !== undefined && !isSameConfigValue(name, value, live);
+};
+
+/** Where the spec says nothing: what the pod's own limit leaves, which the pod was started with too. */
+const defaultMaxmemory = ({ memoryLimitBytes }: AnsweringPod): Directives => ({
+  maxmemory: memoryLimitBytes === undefined ? '0' : String(largestMaxmemoryBytes({}, memoryLimitBytes)),
+});
+
+/** A running pod keeps the memory limit it was started with: a maxmemory above it waits for the pod's restart. */
+const isHeldByLimit = (pod: AnsweringPod, name: string, value: string): boolean => {
+  if (name !== 'maxmemory' || pod.memoryLimitBytes === undefined) return true;
+  const bytes = parseRedisMemory(value) ?? 0;
+  return bytes > 0 && bytes <= pod.memoryLimitBytes;
 };
 
 /** A pod that was started with this very value and yet runs another has refused it: the entrypoint left it out. */
@@ -127,7 +148,7 @@ const fallBack = (view: ClusterView, wanted: Directives, verdicts: ReadonlyMap<s
 const changesOf = (pod: AnsweringPod, wanted: Directives, remembered: readonly RejectedDirective[]): Directives =>
   Object.fromEntries(
     Object.entries(wanted).filter(([name, value]) => {
-      if (!differs(pod, name, value)) return false;
+      if (!differs(pod, name, value) || !isHeldByLimit(pod, name, value)) return false;
       const said = remembered.find((entry) => entry.key === name && entry.value === value);
       return said === undefined || !isKnownRefusal(said, pod);
     }),

@@ -1,5 +1,5 @@
 /** What the cache keeps of a pod. Pods are the most numerous objects, so this is small and flat. */
-import { LABEL } from '#domain';
+import { LABEL, memoryLimitBytes } from '#domain';
 import type { KubeObject, PodSnapshot } from '#domain';
 
 export interface PodProjection extends Omit<PodSnapshot, 'nodeReady'> {
@@ -25,7 +25,11 @@ interface PodCondition {
 interface PodFields {
   readonly spec?: {
     readonly nodeName?: string;
-    readonly containers?: readonly { readonly name: string; readonly image?: string }[];
+    readonly containers?: readonly {
+      readonly name: string;
+      readonly image?: string;
+      readonly resources?: { readonly limits?: Readonly<Record<string, string>> };
+    }[];
   };
   readonly status?: {
     readonly phase?: string;
@@ -109,6 +113,7 @@ export const projectPod = (object: KubeObject): PodProjection => {
     restarts: readRestarts(pod),
     ...optional('waitingReason', readWaitingReason(pod)),
     ...optional('image', pod.spec?.containers?.[0]?.image),
+    ...optional('memoryLimitBytes', memoryLimitBytes(pod.spec?.containers?.[0]?.resources)),
     ...optional('controllerRevision', labels['controller-revision-hash']),
   };
 };

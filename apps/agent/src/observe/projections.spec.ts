@@ -23,7 +23,10 @@ describe('projectPod', () => {
   it('reads what the planner asks of a running pod', () => {
     const pod = projectPod(
       podObject({
-        spec: { nodeName: 'n1', containers: [{ name: 'redis', image: 'redis:8.0' }] },
+        spec: {
+          nodeName: 'n1',
+          containers: [{ name: 'redis', image: 'redis:8.0', resources: { limits: { memory: '1Gi' } } }],
+        },
         status: {
           phase: 'Running',
           podIP: '10.0.0.1',
@@ -48,6 +51,7 @@ describe('projectPod', () => {
       annotations: { [ANNOTATION.renderVersion]: '1' },
       restarts: 2,
       image: 'redis:8.0',
+      memoryLimitBytes: 1_073_741_824,
       controllerRevision: 'rev7',
     });
   });

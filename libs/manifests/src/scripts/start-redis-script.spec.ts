@@ -426,6 +426,12 @@ describe('memory in the guard', () => {
     expect(start({ spec: spec('Standalone') }).conf.match(/^maxmemory .*/gm)).toEqual(['maxmemory 1024']);
     expect(start({ spec: own }).conf.match(/^maxmemory .*/gm)).toEqual(['maxmemory 1024', 'maxmemory 5mb']);
   });
+
+  it('leaves out a maxmemory that was meant for a larger limit than this container has', () => {
+    const declared = (maxmemory: string) => ({ ...spec('Standalone'), memory: { maxmemory } });
+    expect(start({ spec: declared('1228') }).conf).toMatch(/^maxmemory 1228$/m);
+    expect(start({ spec: declared('1300') }).conf.match(/^maxmemory .*/gm)).toEqual(['maxmemory 1024']);
+  });
 });
 
 describe('credentials in the guard', () => {

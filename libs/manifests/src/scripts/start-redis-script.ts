@@ -177,11 +177,17 @@ case $MODE in
 esac
 rm -f "$STATE"/answer.*
 
+# A maxmemory in bytes that was meant for a larger memory limit than this container has: its share of its own limit holds
+# until the pod is restarted with the new one. MAXMEMORY is 75 % of the limit; nothing above 90 % is ever declared.
+within_limit() {
+  awk -v own="$MAXMEMORY" '$1 == "maxmemory" && $2 ~ /^[0-9]+$/ && own > 0 && $2 > own * 1.2 + 1 { next } { print }'
+}
+
 appendonly=$(choose_appendonly) || { say "the data folder cannot be prepared"; exit 66; }
 redis_acl > "$STATE/users.acl"
 {
   printf 'maxmemory %s\n' "$MAXMEMORY"
-  usable_config /etc/atoll/config/redis.conf
+  usable_config /etc/atoll/config/redis.conf | within_limit
   printf '%s\n' "$appendonly" 'port 6379' 'protected-mode no' 'daemonize no' 'dir /data' 'dbfilename dump.rdb' \
     'appenddirname appendonlydir' 'appendfilename appendonly.aof' "aclfile $STATE/users.acl" \
     "replica-announce-ip $POD_IP" 'replica-announce-port 6379' 'masteruser replication' \
