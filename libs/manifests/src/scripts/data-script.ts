@@ -2,7 +2,8 @@
  * Shell functions that look at what lies on the disk before the server starts. Invariants: "has data" means keys, not
  * files, since a server that starts empty writes files at once; and a start never loads less than the disk holds. The
  * engines' traps: with `appendonly yes` only the AOF is loaded, a lone dump.rdb counts for nothing (measured: 0 of 100
- * keys); with `appendonly no` only the dump is.
+ * keys); with `appendonly no` only the dump is. An engine that finds a newer format does not start at all: after a version was
+ * taken back, that is a replica's own file, and the primary gives it another copy.
  */
 export const DATA_SCRIPT = String.raw`# Sourced by start-redis.sh. POSIX sh.
 DATA=/data
@@ -33,6 +34,35 @@ aof_has_keys() {
 has_current_data() {
   [ "$(setting PERSISTENCE)" = on ] || return 1
   aof_has_keys || rdb_has_keys "$DATA/dump.rdb"
+}
+
+# The newest RDB format that this server reads, as the catalogue has it; empty for a line that is not in it.
+readable_format() {
+  case $("$SERVER" --version 2>/dev/null | sed -n 's/^\([A-Z][a-z]*\) server v=\([0-9]*\.[0-9]*\).*/\1 \2/p') in
+    'Redis 7.0') echo 10 ;;
+    'Redis 7.2' | 'Valkey 7.2' | 'Valkey 8.'*) echo 11 ;;
+    'Redis 7.4' | 'Redis 8.0' | 'Redis 8.2' | 'Redis 8.4') echo 12 ;;
+  esac
+}
+
+# REDIS0012 → 12, VALKEY080 → 80; nothing for another file.
+format_of() {
+  head -c 9 "$1" 2>/dev/null | tr -d '\000' | sed -n 's/^[A-Z]*0*\([1-9][0-9]*\)$/\1/p'
+}
+
+is_newer() {
+  found=$(format_of "$1")
+  [ -n "$found" ] && [ -n "$readable" ] && [ "$found" -gt "$readable" ]
+}
+
+# Only for a replica of a primary that is there: whoever may become primary starts with its files or not at all.
+set_newer_aside() {
+  readable=$(readable_format)
+  if [ -s "$MANIFEST" ]; then
+    base=$(awk '$6 == "b" { print $2 }' "$MANIFEST")
+    if [ -n "$base" ] && is_newer "$AOF/$base"; then rm -rf "$AOF.newer"; mv "$AOF" "$AOF.newer"; fi
+  fi
+  if is_newer "$DATA/dump.rdb"; then mv "$DATA/dump.rdb" "$DATA/dump.rdb.newer"; fi
 }
 
 # Never written to: the very first base and no command since.

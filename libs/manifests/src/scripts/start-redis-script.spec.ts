@@ -1,6 +1,15 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -510,5 +519,50 @@ describe('the entrypoint of a Sentinel', () => {
     expect(conf).toContain(`sentinel announce-ip ${ME}`);
     expect(conf).toContain(`sentinel sentinel-pass "${PASSWORDS.sentinel}"`);
     expect(conf).not.toContain('"old"');
+  });
+});
+
+describe('files of a newer engine', () => {
+  const serverOfVersion = (version: string) =>
+    `#!/bin/sh\nif [ "$1" = --version ]; then echo "${version} sha=00000000:0 malloc=jemalloc-5.3.0"; else echo "server $*"; fi\n`;
+  const newer = (format: string) => Buffer.concat([Buffer.from(format), Buffer.alloc(500, 1)]);
+  const dump = (format: string) => ({
+    'dump.rdb': newer(format),
+    'appendonlydir/appendonly.aof.1.base.rdb': newer(format),
+  });
+  const manifest = { 'appendonlydir/appendonly.aof.manifest': 'file appendonly.aof.1.base.rdb seq 1 type b\n' };
+  const startOn = (format: string, version: string, named = HERE[1]) =>
+    start({
+      spec: spec('Sentinel'),
+      disk: { ...dump(format), ...manifest },
+      answers: { ...allSentinels(named), '10.0.0.7': master('10.0.0.7') },
+      server: serverOfVersion(version),
+    });
+
+  it.each([
+    ['REDIS0012', 'Redis server v=7.0.15'],
+    ['REDIS0012', 'Valkey server v=8.1.1'],
+    ['REDIS0011', 'Redis server v=7.0.15'],
+    ['VALKEY080', 'Redis server v=8.0.2'],
+  ])('%s is set aside by a replica that runs %s, which gets another copy', (format, version) => {
+    const { folder, role, status } = startOn(format, version);
+    expect({ role, status }).toEqual({ role: 'replica', status: 0 });
+    expect(readdirSync(join(folder, 'data')).sort()).toEqual(['appendonlydir.newer', 'dump.rdb.newer']);
+  });
+
+  it.each([
+    ['REDIS0010', 'Redis server v=7.0.15'],
+    ['REDIS0011', 'Valkey server v=8.1.1'],
+    ['REDIS0013', 'Redis server v=8.6.3'],
+    ['REDIS0011', 'Redis server v=8.0.2'],
+  ])('%s stays where %s reads it, or nobody knows', (format, version) => {
+    const { folder } = startOn(format, version);
+    expect(readdirSync(join(folder, 'data')).sort()).toEqual(['appendonlydir', 'dump.rdb']);
+  });
+
+  it('of one that may be primary stays, whatever it is', () => {
+    const { folder, role } = startOn('REDIS0012', 'Redis server v=7.0.15', HERE[0]);
+    expect(role).toBe('primary');
+    expect(readdirSync(join(folder, 'data')).sort()).toEqual(['appendonlydir', 'dump.rdb']);
   });
 });

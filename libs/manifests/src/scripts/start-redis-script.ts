@@ -183,6 +183,7 @@ within_limit() {
   awk -v own="$MAXMEMORY" '$1 == "maxmemory" && $2 ~ /^[0-9]+$/ && own > 0 && $2 > own * 1.2 + 1 { next } { print }'
 }
 
+if [ "$role" = replica ]; then set_newer_aside; fi
 appendonly=$(choose_appendonly) || { say "the data folder cannot be prepared"; exit 66; }
 redis_acl > "$STATE/users.acl"
 {

@@ -83,6 +83,19 @@ const raiseSize: Fault = (world) => {
   tell(world, `size is raised to ${size}`);
 };
 
+/** Another pod template: a rollout begins, or one that is on has to begin anew; half of them are taken back soon. */
+const changeTemplate: Fault = (world) => {
+  const { resource } = world;
+  if (resource === undefined) return;
+  const cpu = `${world.random.pick([50, 60]) ?? 50}m`;
+  world.resource = {
+    ...resource,
+    metadata: { ...resource.metadata, generation: (resource.metadata.generation ?? 1) + 1 },
+    spec: { ...resource.spec, resources: { requests: { cpu } } },
+  };
+  tell(world, `the pods shall have ${cpu} of CPU`);
+};
+
 const FAULTS: readonly Fault[] = [
   crash,
   crash,
@@ -97,6 +110,7 @@ const FAULTS: readonly Fault[] = [
   deleteChildByHand,
   changeConfigByHand,
   raiseSize,
+  changeTemplate,
 ];
 
 export const injectFault = (world: World): void => {

@@ -80,8 +80,9 @@ const decide = (world: World, pod: SimPod): Decision => {
 
 /** As the ConfigMap of the moment tells a pod that starts. */
 const modeOf = (world: World): string => {
-  const data = world.children.get(childKey('ConfigMap', world.names.config))?.['data'] as { settings?: string };
-  return /^MODE=(.*)$/m.exec(data.settings ?? '')?.[1] ?? '';
+  const data = world.children.get(childKey('ConfigMap', world.names.config))?.['data'] as
+    { settings?: string } | undefined;
+  return /^MODE=(.*)$/m.exec(data?.settings ?? '')?.[1] ?? '';
 };
 
 const decideBySentinels = (world: World, pod: SimPod): Decision => {
