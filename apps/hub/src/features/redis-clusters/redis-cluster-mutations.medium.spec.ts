@@ -147,17 +147,46 @@ describe('mutations of RedisClusters', () => {
     it('refuses at once what may not change on a running data set, and points at it', async () => {
       const { id, hubUid } = await createRedisCluster(api);
       await answerDelivery(api.hub, hubUid);
-      const spec = { ...SPEC, mode: 'REPLICATION', storage: { type: 'PERSISTENT_VOLUME', size: '1Gi' } };
+      const spec = { ...SPEC, storage: { type: 'PERSISTENT_VOLUME', size: '1Gi' } };
       expect(await mutate('updateRedisCluster', { id, expectedGeneration: 1, spec })).toMatchObject({
         redisCluster: null,
-        userErrors: [
-          { code: 'INVALID_INPUT', field: ['input', 'spec', 'mode'] },
-          { code: 'INVALID_INPUT', field: ['input', 'spec', 'storage', 'type'] },
-          { code: 'INVALID_INPUT', field: ['input', 'spec', 'storage', 'size'] },
-          { code: 'INVALID_INPUT', field: ['input', 'spec', 'persistence'] },
-        ],
+        userErrors: [{ code: 'INVALID_INPUT', field: ['input', 'spec', 'storage', 'type'] }],
       });
       expect(codes(await mutate('updateRedisCluster', { id, expectedGeneration: 1, spec: changed }))).toEqual([]);
+    });
+
+    it('takes every field of the operator, with its enums, and stores the words of the custom resource', async () => {
+      const { id } = await createRedisCluster(api);
+      const spec = {
+        ...SPEC,
+        mode: 'REPLICATION',
+        sentinel: null,
+        resources: { limits: { memory: '1Gi' } },
+        memory: { maxmemoryPercent: 60, policy: 'ALLKEYS_LRU' },
+        auth: { rotation: { gracePeriod: '5m' }, users: [{ name: 'reader', rules: '~* +@read' }] },
+        scheduling: { tolerations: [{ operator: 'EXISTS', effect: 'NO_SCHEDULE' }], spread: { zone: 'REQUIRED' } },
+        updateStrategy: { type: 'ON_APPROVAL', partition: 1 },
+        failover: { mode: 'MANUAL', dataLossPolicy: 'ALLOW', minReplicasToWrite: 0 },
+        maintenanceWindows: [{ days: ['SUN'], start: '03:00', duration: '2h', timeZone: 'Europe/Berlin' }],
+        networking: { mesh: 'ISTIO' },
+        monitoring: { exporter: false },
+        fencing: { enabled: false },
+        persistence: { aof: { fsync: 'ALWAYS' }, rdb: { save: [{ seconds: 900, changes: 1 }] } },
+        suspend: true,
+      };
+      expect(await mutate('updateRedisCluster', { id, expectedGeneration: 1, spec })).toMatchObject({
+        userErrors: [],
+        redisCluster: {
+          spec: {
+            memory: { maxmemoryPercent: 60, policy: 'allkeys-lru' },
+            scheduling: { tolerations: [{ operator: 'Exists', effect: 'NoSchedule' }], spread: { zone: 'Required' } },
+            updateStrategy: { type: 'OnApproval', partition: 1 },
+            maintenanceWindows: [{ days: ['Sun'], start: '03:00', duration: '2h', timeZone: 'Europe/Berlin' }],
+            persistence: { aof: { fsync: 'always' } },
+            networking: { mesh: 'Istio' },
+          },
+        },
+      });
     });
 
     it('measures a change against what lies in the member cluster, not against what was refused there', async () => {
@@ -165,14 +194,17 @@ describe('mutations of RedisClusters', () => {
       await answerDelivery(api.hub, hubUid);
       await mutate('updateRedisCluster', { id, expectedGeneration: 1, spec: changed });
       await answerDelivery(api.hub, hubUid, { state: 'REJECTED', code: 'SPEC_REJECTED' });
-      const other = { ...SPEC, mode: 'REPLICATION' };
+      const other = { ...SPEC, storage: { type: 'PERSISTENT_VOLUME', size: '1Gi' } };
       expect(codes(await mutate('updateRedisCluster', { id, expectedGeneration: 2, spec: other }))).toEqual([
         'INVALID_INPUT',
       ]);
       const never = await createRedisCluster(api);
       await answerDelivery(api.hub, never.hubUid, { state: 'REJECTED', code: 'SPEC_REJECTED' });
       const mended = await mutate('updateRedisCluster', { id: never.id, expectedGeneration: 1, spec: other });
-      expect(mended).toMatchObject({ redisCluster: { generation: 2, spec: { mode: 'Replication' } }, userErrors: [] });
+      expect(mended).toMatchObject({
+        redisCluster: { generation: 2, spec: { storage: { size: '1Gi' } } },
+        userErrors: [],
+      });
     });
 
     it('tries a refused spec again when it is sent again', async () => {

@@ -1,6 +1,17 @@
-import type { DeletionPolicy, EngineType, Mode, StorageType } from '#domain';
+import type { DeletionPolicy, EngineType, FsyncPolicy, Mode, StorageType } from '#domain';
 import { Field, InputType, Int } from '@nestjs/graphql';
 import { GraphQLJson } from '../../platform/graphql/index.ts';
+import { AuthInput, MemoryInput } from './redis-cluster-auth.input.ts';
+import {
+  FailoverInput,
+  FencingInput,
+  MaintenanceWindowInput,
+  MonitoringInput,
+  NetworkingInput,
+  SchedulingInput,
+  UpdateStrategyInput,
+} from './redis-cluster-care.input.ts';
+import { FsyncPolicies } from './redis-cluster-spec.enums.ts';
 import { DeletionPolicies, EngineTypes, Modes, StorageTypes } from './redis-cluster.enums.ts';
 
 @InputType()
@@ -35,7 +46,7 @@ export class SentinelInput {
   @Field(() => String, { nullable: true, description: 'Duration as "500ms", "5s", "1m". Default 5s.' })
   downAfter?: string | null;
 
-  @Field(() => String, { nullable: true, description: 'Duration. Default 60s.' })
+  @Field(() => String, { nullable: true, description: 'Duration. Default 15s.' })
   failoverTimeout?: string | null;
 
   @Field(() => ResourceRequirementsInput, { nullable: true })
@@ -55,9 +66,36 @@ export class StorageInput {
 }
 
 @InputType()
+export class AofInput {
+  @Field(() => FsyncPolicies, { nullable: true, description: 'Default EVERYSEC.' })
+  fsync?: FsyncPolicy | null;
+}
+
+@InputType({ description: 'A snapshot is written after `seconds` when at least `changes` keys changed.' })
+export class SavePointInput {
+  @Field(() => Int)
+  seconds!: number;
+
+  @Field(() => Int)
+  changes!: number;
+}
+
+@InputType()
+export class RdbInput {
+  @Field(() => [SavePointInput], { nullable: true, description: 'Default: none.' })
+  save?: SavePointInput[] | null;
+}
+
+@InputType()
 export class PersistenceInput {
-  @Field(() => Boolean)
-  enabled!: boolean;
+  @Field(() => Boolean, { nullable: true, description: 'Default: on with PERSISTENT_VOLUME, off with EPHEMERAL.' })
+  enabled?: boolean | null;
+
+  @Field(() => AofInput, { nullable: true })
+  aof?: AofInput | null;
+
+  @Field(() => RdbInput, { nullable: true })
+  rdb?: RdbInput | null;
 }
 
 @InputType({ description: 'What a RedisCluster should be. A field left out, or null, takes its default.' })
@@ -94,4 +132,43 @@ export class RedisClusterSpecInput {
 
   @Field(() => DeletionPolicies, { nullable: true, description: 'Default RETAIN_VOLUMES.' })
   deletionPolicy?: DeletionPolicy | null;
+
+  @Field(() => MemoryInput, { nullable: true })
+  memory?: MemoryInput | null;
+
+  @Field(() => AuthInput, { nullable: true })
+  auth?: AuthInput | null;
+
+  @Field(() => SchedulingInput, { nullable: true })
+  scheduling?: SchedulingInput | null;
+
+  @Field(() => UpdateStrategyInput, { nullable: true })
+  updateStrategy?: UpdateStrategyInput | null;
+
+  @Field(() => FailoverInput, { nullable: true })
+  failover?: FailoverInput | null;
+
+  @Field(() => [MaintenanceWindowInput], {
+    nullable: true,
+    description: 'Restarts that can wait, wait for one of these. Default: any time.',
+  })
+  maintenanceWindows?: MaintenanceWindowInput[] | null;
+
+  @Field(() => NetworkingInput, { nullable: true })
+  networking?: NetworkingInput | null;
+
+  @Field(() => MonitoringInput, { nullable: true })
+  monitoring?: MonitoringInput | null;
+
+  @Field(() => FencingInput, { nullable: true })
+  fencing?: FencingInput | null;
+
+  @Field(() => Boolean, {
+    nullable: true,
+    description: 'No pods, everything else stays. The data must lie on volumes.',
+  })
+  hibernation?: boolean | null;
+
+  @Field(() => Boolean, { nullable: true, description: 'The agent only reports.' })
+  suspend?: boolean | null;
 }

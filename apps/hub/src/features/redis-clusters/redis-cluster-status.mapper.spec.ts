@@ -38,6 +38,24 @@ describe('the status that the API shows', () => {
       });
     },
   );
+  it('has no phase where a newer agent says a word that this hub does not know', () => {
+    expect(toRedisClusterStatus({ ...row, phase: 'Hibernated' }, 1_000).phase).toBe('Hibernated');
+    expect(toRedisClusterStatus({ ...row, phase: 'Pondering' }, 1_000).phase).toBeNull();
+  });
+  it('shows a condition of a newer agent as it is', () => {
+    const condition = {
+      type: 'CertificatesValid',
+      status: 'True',
+      reason: 'New',
+      message: 'Of a later release.',
+      observedGeneration: 1,
+      lastTransitionTime: '2026-11-30T00:00:00Z',
+    };
+    const conditions = [condition as unknown as (typeof row.conditions)[number]];
+    expect(toRedisClusterStatus({ ...row, conditions }, 1_000).conditions).toMatchObject([
+      { type: 'CertificatesValid', status: 'True', message: 'Of a later release.' },
+    ]);
+  });
   it('is never younger than now, whatever the clocks say', () => {
     expect(toRedisClusterStatus(row, 500).ageSeconds).toBe(0);
   });

@@ -7,7 +7,12 @@ import { registerEnumType } from '@nestjs/graphql';
 export const EngineTypes = { REDIS: 'Redis', VALKEY: 'Valkey' } as const;
 export const Modes = { STANDALONE: 'Standalone', REPLICATION: 'Replication', SENTINEL: 'Sentinel' } as const;
 export const StorageTypes = { EPHEMERAL: 'Ephemeral', PERSISTENT_VOLUME: 'PersistentVolume' } as const;
-export const DeletionPolicies = { DELETE: 'Delete', RETAIN_VOLUMES: 'RetainVolumes', DENY: 'Deny' } as const;
+export const DeletionPolicies = {
+  DELETE: 'Delete',
+  RETAIN_VOLUMES: 'RetainVolumes',
+  SNAPSHOT: 'Snapshot',
+  DENY: 'Deny',
+} as const;
 export const DriftPolicies = { REPORT: 'Report', REVERT: 'Revert' } as const;
 export const Phases = {
   PENDING: 'Pending',
@@ -18,6 +23,8 @@ export const Phases = {
   ACTION_REQUIRED: 'ActionRequired',
   DELETING: 'Deleting',
   SPEC_REJECTED: 'SpecRejected',
+  SUSPENDED: 'Suspended',
+  HIBERNATED: 'Hibernated',
 } as const;
 export const PodRoles = {
   PRIMARY: 'primary',
@@ -53,7 +60,15 @@ export type ChangeKind = keyof typeof ChangeKinds;
 registerEnumType(EngineTypes, { name: 'EngineType' });
 registerEnumType(Modes, { name: 'Mode' });
 registerEnumType(StorageTypes, { name: 'StorageType' });
-registerEnumType(DeletionPolicies, { name: 'DeletionPolicy' });
+registerEnumType(DeletionPolicies, {
+  name: 'DeletionPolicy',
+  valuesMap: {
+    DELETE: { description: 'Pods, volumes and passwords go.' },
+    RETAIN_VOLUMES: { description: 'Volumes, passwords and the record of the data set stay.' },
+    SNAPSHOT: { description: "A last RDB is written on the primary's volume, which alone is kept." },
+    DENY: { description: 'A deletion is refused.' },
+  },
+});
 registerEnumType(DriftPolicies, {
   name: 'DriftPolicy',
   valuesMap: {

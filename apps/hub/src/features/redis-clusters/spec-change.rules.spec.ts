@@ -18,18 +18,27 @@ describe('the generation that a change is measured against', () => {
 });
 
 describe('checkSpecChange', () => {
-  it('takes what may change', () => {
-    const after: RedisClusterSpec = { ...before, size: 5, sentinel: { replicas: 3 }, storage: { type: 'Ephemeral' } };
-    expect(checkSpecChange(before, after).ok).toBe(true);
+  it.each<[string, Partial<RedisClusterSpec>]>([
+    ['the size, both ways', { size: 1 + 1, sentinel: { replicas: 5 } }],
+    ['the mode', { mode: 'Standalone', size: 1 }],
+    [
+      'the engine, which the agent judges by what the data were written by',
+      { engine: { type: 'Valkey', version: '8.1' } },
+    ],
+    ['persistence', { persistence: { enabled: true } }],
+    ['a default that was left out', { storage: { type: 'Ephemeral' } }],
+  ])('takes a change of %s', (_, change) => {
+    expect(checkSpecChange(before, { ...before, ...change }).ok).toBe(true);
   });
 
   it('points at each field that may not', () => {
-    const after: RedisClusterSpec = { ...before, mode: 'Replication', engine: { type: 'Valkey', version: '8.0' } };
-    expect(checkSpecChange(before, after)).toMatchObject({
+    const storage = { type: 'PersistentVolume', size: '2Gi', storageClassName: 'fast' } as const;
+    const after: RedisClusterSpec = { ...before, storage: { ...storage, size: '1Gi', storageClassName: 'slow' } };
+    expect(checkSpecChange({ ...before, storage }, after)).toMatchObject({
       ok: false,
       errors: [
-        { code: 'INVALID_INPUT', field: ['input', 'spec', 'engine', 'type'], retryable: false },
-        { code: 'INVALID_INPUT', field: ['input', 'spec', 'mode'] },
+        { code: 'INVALID_INPUT', field: ['input', 'spec', 'storage', 'storageClassName'], retryable: false },
+        { code: 'INVALID_INPUT', field: ['input', 'spec', 'storage', 'size'] },
       ],
     });
   });

@@ -27,6 +27,29 @@ describe('the spec made of an input', () => {
       },
     });
   });
+  it('leaves them out inside of lists too', () => {
+    const outcome = readSpecInput(
+      input({
+        scheduling: { nodeSelector: { fast: true }, tolerations: [{ key: 'a', operator: 'Exists', value: null }] },
+        auth: { users: [{ name: 'reader', rules: '~* +@read', secretRef: null }] },
+        maintenanceWindows: [{ start: '03:00', duration: '2h', days: ['Sun'], timeZone: null }],
+      }),
+    );
+    expect(outcome.ok ? outcome.value : outcome.errors).toMatchObject({
+      scheduling: { nodeSelector: { fast: 'true' }, tolerations: [{ key: 'a', operator: 'Exists' }] },
+      auth: { users: [{ name: 'reader', rules: '~* +@read' }] },
+      maintenanceWindows: [{ start: '03:00', duration: '2h', days: ['Sun'] }],
+    });
+    expect(JSON.stringify(outcome)).not.toContain('null');
+  });
+  it('points into a list, at the entry that is wrong', () => {
+    const users = [
+      { name: 'reader', rules: '+get' },
+      { name: 'default', rules: '+get >canary' },
+    ];
+    expect(fields({ auth: { users } })).toEqual(['input.spec.auth.users.1.name', 'input.spec.auth.users.1.rules']);
+    expect(JSON.stringify(readSpecInput(input({ auth: { users } })))).not.toContain('canary');
+  });
   it('takes numbers and booleans of config as text, as redis.conf would', () => {
     const outcome = readSpecInput(input({ config: { timeout: 30, 'maxmemory-policy': 'allkeys-lru' } }));
     expect(outcome.ok && outcome.value.config).toEqual({ timeout: '30', 'maxmemory-policy': 'allkeys-lru' });

@@ -46,6 +46,12 @@ export function readSpecInput(input: RedisClusterSpecInput, before?: RedisCluste
           resources: readResources(input.sentinel.resources, ['input', 'spec', 'sentinel', 'resources']),
         }
       : undefined,
+    scheduling: input.scheduling
+      ? {
+          ...input.scheduling,
+          nodeSelector: readMap(input.scheduling.nodeSelector, ['input', 'spec', 'scheduling', 'nodeSelector']),
+        }
+      : undefined,
   }) as unknown as RedisClusterSpec;
   return wrong.length > 0 ? { ok: false, errors: wrong } : checkNewSpec(spec, before);
 }
@@ -79,10 +85,10 @@ const invalid = (message: string, field: readonly string[]): UserError => ({
 /** A plain copy without null and undefined, at any depth. */
 function withoutAbsent(value: object): Record<string, unknown> {
   const present = Object.entries(value).filter(([, inner]) => inner !== null && inner !== undefined);
-  return Object.fromEntries(
-    present.map(([name, inner]) => [
-      name,
-      typeof inner === 'object' && !Array.isArray(inner) ? withoutAbsent(inner as object) : (inner as unknown),
-    ]),
-  );
+  return Object.fromEntries(present.map(([name, inner]) => [name, copyPresent(inner)]));
+}
+
+function copyPresent(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(copyPresent);
+  return typeof value === 'object' && value !== null ? withoutAbsent(value) : value;
 }
