@@ -170,6 +170,11 @@ const statusFields = (): Readonly<Record<string, Schema>> => ({
       { required: ['name', 'state'] },
     ),
   ),
+  noted: {
+    type: 'object',
+    description: 'What was true when it began; its progress is told from this and the world.',
+    additionalProperties: { type: 'string' },
+  },
   observedGeneration: whole('Generation of the spec that this status speaks of.'),
   plan: preview,
   conditions: list('Conditions by type.', condition, {

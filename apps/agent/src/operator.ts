@@ -23,6 +23,7 @@ import {
 } from './observe/index.ts';
 import type { ResourceChange } from './observe/index.ts';
 import { aclExpectation } from './acl-expectation.ts';
+import { Operations } from './operations.ts';
 import { warnSparingly } from './warn-sparingly.ts';
 import { dataSetAccess, namesOf } from './read-data-set.ts';
 import { NamespaceTenure } from './namespace-tenure.ts';
@@ -69,6 +70,7 @@ export class Operator {
   readonly #secrets: SecretReader;
   readonly #links: LinkPool;
   readonly #reporter: Reporter;
+  readonly #operations: Operations;
   readonly #disruptions = new DisruptionBook();
   readonly #loop: ControlLoop;
   readonly #tenure: NamespaceTenure;
@@ -77,7 +79,8 @@ export class Operator {
   constructor(settings: OperatorSettings) {
     this.#settings = settings;
     this.#secrets = new SecretReader(settings.client, settings.clock);
-    this.#reporter = this.#makeReporter();
+    const events = this.#makeEvents();
+    this.#reporter = this.#makeReporter(events);
     this.#links = new LinkPool({
       onEnd: (owner, pod, end) => {
         settings.log('debug', 'connection ended by the other side', { redisCluster: owner, pod, end });
@@ -100,6 +103,7 @@ export class Operator {
       wake: (namespace) => this.cache.wakeNamespace(namespace),
     });
     this.cache = this.#makeCache();
+    this.#operations = this.#makeOperations(events);
     const ownsNamespace = (namespace: string): boolean => this.#tenure.owns(namespace);
     this.exporter = new RedisExporter({ cache: this.cache, links: this.#links, ownsNamespace, clock });
     this.#loop = this.#makeLoop();
@@ -128,10 +132,10 @@ export class Operator {
     this.#links.closeAll();
   }
 
-  #makeReporter(): Reporter {
-    const { client, clock, podName, mayWrite, log } = this.#settings;
+  #makeEvents(): EventRecorder {
+    const { client, clock, podName, log } = this.#settings;
     const sparingly = warnSparingly(log, clock);
-    const events = new EventRecorder({
+    return new EventRecorder({
       client,
       feed: this.feed,
       reportingInstance: podName,
@@ -139,6 +143,10 @@ export class Operator {
       onFailure: (error, namespace) =>
         sparingly(namespace, 'event not written', { namespace, error: describeError(error) }),
     });
+  }
+
+  #makeReporter(events: EventRecorder): Reporter {
+    const { client, clock, mayWrite } = this.#settings;
     return new Reporter({
       writer: new StatusWriter(client),
       events,
@@ -166,11 +174,31 @@ export class Operator {
     });
   }
 
+  #makeOperations(events: EventRecorder): Operations {
+    const { client, scope, clock, mayWrite, log } = this.#settings;
+    const sparingly = warnSparingly(log, clock);
+    return new Operations({
+      client,
+      scope,
+      clock,
+      mayWrite,
+      events,
+      signal: this.#abort.signal,
+      // A namespace without a RedisCluster may be nobody's yet: then it is the cluster-wide agent that answers.
+      ownsNamespace: (namespace) =>
+        this.cache.scopeRecord(namespace) === undefined ? scope.kind === 'CLUSTER' : this.#tenure.owns(namespace),
+      onWake: (key) => this.#loop.wake(key),
+      onFailure: (kind, error, retryInMs) =>
+        sparingly(`watch ${kind}`, 'watch failed', { kind, error: describeError(error), retryInMs }),
+    });
+  }
+
   #makeLoop(): ControlLoop {
     const { client, scope, clock, mayWrite, log } = this.#settings;
     const sparingly = warnSparingly(log, clock);
     const observer = new Observer({
       cache: this.cache,
+      operations: this.#operations.cache,
       secrets: this.#secrets,
       links: this.#links,
       access: dataSetAccess,
@@ -192,7 +220,11 @@ export class Operator {
         claimNamespace: async (namespace) => (mayWrite() ? claimNamespace(client, namespace, scope) : 'OWNED'),
         plan: (snapshot) => this.#plan(snapshot),
         execute: (plan, snapshot) => this.#execute(plan, snapshot),
-        report: (pass) => this.#reporter.report(pass),
+        report: async (pass) => {
+          await this.#operations.report(pass);
+          await this.#reporter.report(pass);
+        },
+        tellMissing: (key) => this.#operations.tellMissing(key),
       },
       concurrency: CONCURRENCY,
       resyncMs: RESYNC_MS,

@@ -32,6 +32,8 @@ export const ANNOTATION = {
   discardDataOf: `${API_GROUP}/discard-data-of`,
   /** On our CRDs: orders them, see libs/kube. */
   crdVersion: `${API_GROUP}/crd-version`,
+  /** On the credentials Secret: uid of the RedisOperation that asked for its newest version. */
+  rotationOperation: `${API_GROUP}/rotation-operation`,
 } as const;
 
 export const LABEL = {

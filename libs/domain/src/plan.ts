@@ -223,6 +223,8 @@ export interface Plan {
   readonly status: PlannedStatus;
   /** What each RedisOperation of this RedisCluster has come to. */
   readonly operations?: readonly PlannedOperation[];
+  /** Ended RedisOperations beyond the history limit, to be deleted. */
+  readonly forgetOperations?: readonly { readonly name: string; readonly uid: string }[];
   /** Look again after this long even when nothing changes; undefined: only on change or resync. */
   readonly recheckAfterMs?: number;
 }
@@ -236,6 +238,8 @@ export interface PlanResult {
     readonly reason: string;
     /** A sentence for people, without secrets. */
     readonly message: string;
+    /** Which precondition was refused, where one was. */
+    readonly code?: string;
   };
   /** Directives that servers refused or changed; the rest of their SetConfig was done. */
   readonly rejectedConfig?: readonly RejectedDirective[];

@@ -76,6 +76,11 @@ export interface RedisOperationStatus {
   readonly startedAt?: string;
   readonly finishedAt?: string;
   readonly steps?: readonly OperationStep[];
+  /**
+   * What was true when it began, so that its progress can be told from the world alone: `primary`, `primaryTerm`,
+   * `pod/<name>` with the uid that the pod had.
+   */
+  readonly noted?: Readonly<Record<string, string>>;
   readonly observedGeneration?: number;
   readonly plan?: PlanPreview;
   readonly conditions?: readonly {
@@ -102,6 +107,8 @@ export interface PlannedOperation {
   readonly reason: string;
   readonly message: string;
   readonly steps: readonly OperationStep[];
+  /** Only when it begins; what was noted then stays. */
+  readonly noted?: Readonly<Record<string, string>>;
   readonly plan?: PlanPreview;
 }
 

@@ -10,6 +10,10 @@ import type { ClusterView } from './cluster-view.ts';
 import { chooseShape } from './shape/choose-shape.ts';
 import { findPrimary } from './find-primary.ts';
 import { keepStatus } from './keep-status.ts';
+import { chooseHistory } from './operations/choose-history.ts';
+import { judgeOperations } from './operations/judge-operations.ts';
+import type { OperationsInput } from './operations/judge-operations.ts';
+import { isExclusive, openOperations } from './operations/open-operations.ts';
 import type { PlannerInput } from './planner-input.ts';
 import type { Finding, RuleOutcome } from './rule.ts';
 import { RULES } from './rules.ts';
@@ -23,6 +27,7 @@ export const planRedisCluster = (input: PlannerInput): Plan => {
   const actions: Action[] = [];
   const findings: Finding[] = [];
   let rollout: RolloutStatus | undefined;
+  let halted: RuleOutcome | undefined;
   const trail: Plan['trail'][number][] = [];
   for (const rule of RULES) {
     const outcome = rule.decide({ view, primary, planned: actions });
@@ -31,11 +36,25 @@ export const planRedisCluster = (input: PlannerInput): Plan => {
     findings.push(...(outcome.findings ?? []));
     rollout = outcome.rollout ?? rollout;
     trail.push({ rule: rule.name, reason: outcome.reason, message: outcome.message });
-    if (outcome.halt === true) break;
+    if (outcome.halt !== true) continue;
+    halted = outcome;
+    break;
   }
   const blind = trail.some(({ reason }) => BLIND_GATES.has(reason));
   const status = blind ? keepStatus(view) : buildStatus({ view, primary, findings, actions, rollout });
-  return { actions, trail, status, ...chooseRecheck(view, status.phase, actions) };
+  return {
+    actions,
+    trail,
+    status,
+    ...(blind ? {} : planOperations({ view, primary, status, halted })),
+    ...chooseRecheck(view, status.phase, actions),
+  };
+};
+
+const planOperations = (input: OperationsInput): Pick<Plan, 'operations' | 'forgetOperations'> => {
+  const { operations } = input.view.snapshot;
+  if (operations === undefined || operations.length === 0) return {};
+  return { operations: judgeOperations(input), forgetOperations: chooseHistory(operations) };
 };
 
 const PROMOTES = new Set<Action['kind']>(['PromotePod', 'FailOverBySentinel', 'SwitchOver']);
@@ -65,11 +84,13 @@ const QUIET_PHASES = new Set<Plan['status']['phase']>([
 
 /** Redis changes without telling Kubernetes, so even a settled data set is looked at again. */
 const chooseRecheck = (
-  { policy, snapshot }: ClusterView,
+  view: ClusterView,
   phase: Plan['status']['phase'],
   actions: readonly Action[],
 ): Pick<Plan, 'recheckAfterMs'> => {
+  const { policy, snapshot } = view;
   if (!snapshot.ownsNamespace) return { recheckAfterMs: policy.recheckLaterMs };
+  if (openOperations(snapshot).some(isExclusive)) return { recheckAfterMs: policy.recheckSoonMs };
   const waiting = QUIET_PHASES.has(phase);
   return { recheckAfterMs: waiting && actions.length === 0 ? policy.recheckLaterMs : policy.recheckSoonMs };
 };

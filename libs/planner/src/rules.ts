@@ -6,6 +6,7 @@ import { attachReplicas } from './rules/attach-replicas.ts';
 import { changeShape } from './rules/change-shape.ts';
 import { correctConfig } from './rules/correct-config.ts';
 import { createDataSet } from './rules/create-data-set.ts';
+import { failOverOperation } from './rules/fail-over-operation.ts';
 import { forgetLostReplicas } from './rules/forget-lost-replicas.ts';
 import { gateDeletion } from './rules/gate-deletion.ts';
 import { gateNamespaceOwner } from './rules/gate-namespace-owner.ts';
@@ -24,6 +25,7 @@ import { reconcileUsers } from './rules/reconcile-users.ts';
 import { rotateCredentials } from './rules/rotate-credentials.ts';
 import { recordPrimary } from './rules/record-primary.ts';
 import { recoverPrimary } from './rules/recover-primary.ts';
+import { replaceUnreachable } from './rules/replace-unreachable.ts';
 import { restorePriority } from './rules/restore-priority.ts';
 import { rollOut } from './rules/roll-out.ts';
 import { removeLeftovers } from './rules/remove-leftovers.ts';
@@ -50,10 +52,12 @@ export const RULES: readonly Rule[] = [
   monitorPrimary,
   forgetLostReplicas,
   labelRoles,
+  replaceUnreachable,
   restorePriority,
   rotateCredentials,
   reconcileUsers,
   correctConfig,
+  failOverOperation,
   switchPersistence,
   changeShape,
   raiseRenderVersion,

@@ -33,6 +33,7 @@ const describe = (action: Action, error: unknown): string => {
 
 export const describeFailure = (action: Action, error: unknown): NonNullable<PlanResult['failure']> => {
   if (error instanceof FencedError) return { action, reason: 'LeaseTooOld', message: error.message };
-  const suffix = error instanceof RefusedError ? 'Refused' : 'Failed';
-  return { action, reason: `${action.kind}${suffix}`, message: describe(action, error) };
+  const message = describe(action, error);
+  if (!(error instanceof RefusedError)) return { action, reason: `${action.kind}Failed`, message };
+  return { action, reason: `${action.kind}Refused`, message, code: error.code };
 };

@@ -23,6 +23,7 @@ const makeLoop = (parts: Partial<ReconcileParts>, mayAct = () => true) => {
       plan: () => planOf(),
       execute: async () => ({ done: [] }),
       report: async () => undefined,
+      tellMissing: async () => undefined,
       ...parts,
     },
     concurrency: 2,
@@ -102,6 +103,7 @@ describe('ControlLoop', () => {
     const before: number[] = [];
     const { loop } = makeLoop({
       execute: async () => ({ done: [], failure: { action, reason: 'X', message: 'no' } }),
+      tellMissing: async () => undefined,
       report: async (pass) => {
         before.push(pass.failuresBefore);
       },

@@ -84,7 +84,7 @@ export class ControlLoop {
       return;
     }
     const outcome = await this.#pass(key, leave);
-    if (outcome.seen === 'GONE') this.#forget(key);
+    if (outcome.seen === 'GONE') this.#gone(key, outcome);
     else if (outcome.result.failure === undefined) this.#settle(key, outcome);
     else this.#queue.addAfter(key, this.#backoff.nextDelayMs(key));
   }
@@ -99,6 +99,11 @@ export class ControlLoop {
     } finally {
       leave(outcome);
     }
+  }
+
+  #gone(key: string, { missingRecheckMs }: PassOutcome): void {
+    this.#forget(key);
+    if (missingRecheckMs !== undefined) this.#queue.addAfter(key, spread(missingRecheckMs, this.#settings.random));
   }
 
   #forget(key: string): void {

@@ -12,6 +12,8 @@ export interface ReconcileParts {
   readonly plan: (snapshot: RedisClusterSnapshot) => Plan;
   readonly execute: (plan: Plan, snapshot: RedisClusterSnapshot) => Promise<PlanResult>;
   readonly report: (pass: PassToReport) => Promise<void>;
+  /** There is no such RedisCluster: tells those that ask for it. Returns when to look again, in ms, if ever. */
+  readonly tellMissing: (key: ObjectKey) => Promise<number | undefined>;
 }
 
 interface PassToReport {
@@ -26,6 +28,8 @@ export interface PassOutcome {
   /** UNCLAIMED: the namespace was nobody's, so nothing was planned yet. */
   readonly seen: 'GONE' | 'UNCLAIMED' | 'PLANNED';
   readonly plan?: Plan;
+  /** GONE: somebody still asks for it. */
+  readonly missingRecheckMs?: number;
   readonly result: PlanResult;
 }
 
@@ -39,7 +43,11 @@ export const reconcile = async (
   failuresBefore: number,
 ): Promise<PassOutcome> => {
   const observed = await parts.observe(key);
-  if (observed === undefined) return { key, seen: 'GONE', result: { done: [] } };
+  if (observed === undefined) {
+    const missingRecheckMs = await parts.tellMissing(key);
+    const again = missingRecheckMs === undefined ? {} : { missingRecheckMs };
+    return { key, seen: 'GONE', result: { done: [] }, ...again };
+  }
   const snapshot = observed.scopeOwner === undefined ? await claim(key, observed, parts) : observed;
   if (snapshot === undefined) return { key, seen: 'UNCLAIMED', result: { done: [] } };
   const plan = parts.plan(snapshot);

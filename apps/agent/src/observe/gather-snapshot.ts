@@ -18,6 +18,7 @@ import type {
 } from '#domain';
 import type { DataSetAccess } from './data-set-access.ts';
 import type { CredentialsSource, LinkPool } from './link-pool.ts';
+import type { OperationCache } from './operation-cache.ts';
 import type { MemberCache } from './member-cache.ts';
 import type { PodProjection } from './project-pod.ts';
 import type { SecretContent, SecretReader } from './secret-reader.ts';
@@ -28,6 +29,7 @@ export const STALE_AFTER_MS = 30_000;
 export interface ObserverSettings {
   readonly cache: MemberCache;
   readonly secrets: SecretReader;
+  readonly operations: OperationCache;
   readonly links: LinkPool;
   readonly access: DataSetAccess;
   /** True when this agent acts there (04, Scopes). */
@@ -141,6 +143,7 @@ export class Observer {
       crdTerminating,
       children: [...children, ...secretChildren],
       ...(record === undefined ? {} : { record }),
+      ...this.#operations(owner),
       pods: pods.map((pod) => toPodSnapshot(pod, readyNodes)).sort((a, b) => a.ordinal - b.ordinal),
       redis,
       sentinels,
@@ -164,6 +167,9 @@ export class Observer {
     const heardAtMs = await this.#settings.readHeardAtMs(primaryNode);
     if (heardAtMs === undefined) return nodes;
     return nodes.map((node) => (node.name === primaryNode ? { ...node, heardAtMs } : node));
+  #operations(owner: string): Pick<RedisClusterSnapshot, 'operations'> {
+    const operations = this.#settings.operations.of(owner);
+    return operations === undefined ? {} : { operations };
   }
 
   /** The date of the picture: now, unless a watch has been down too long; then it has no date that anybody may act on. */

@@ -5,4 +5,5 @@ export { LinkPool } from './link-pool.ts';
 export { MemberCache } from './member-cache.ts';
 export type { ResourceChange } from './member-cache.ts';
 export { readHeardAtMs } from './read-heard-at.ts';
+export { OperationCache } from './operation-cache.ts';
 export { SecretReader } from './secret-reader.ts';

@@ -20,7 +20,7 @@ import type { StatusWriter } from './write-status.ts';
 const UNATTENDED_AFTER_MS = 60_000;
 
 export interface ReporterSettings {
-  readonly writer: StatusWriter;
+  readonly writer: StatusWriter<RedisClusterStatus>;
   readonly events: EventRecorder;
   readonly feed: ReportFeed;
   /** For Prometheus; absent where nobody asks. */

@@ -4,35 +4,38 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { FIELD_MANAGER } from '#domain';
-import type { RedisClusterObject, RedisClusterStatus } from '#domain';
+import type { KubeObject } from '#domain';
 import type { KubeClient } from '#kube';
 
 /** The part of the Lease's duration that is left when the fence closes: a late status could hide a newer one. */
 const WRITE_WITHIN_MS = 5_000;
 
-interface Written {
+interface Written<S> {
   readonly uid: string;
-  readonly status: RedisClusterStatus;
+  readonly status: S;
   /** Version of the object that the status was merged from: until the cache moves on, it shows an older status. */
   readonly basedOn: string | undefined;
 }
 
-export class StatusWriter {
+type WithStatus<S> = KubeObject & { readonly status?: S };
+
+/** Of one kind of object, whose status is an S. */
+export class StatusWriter<S> {
   readonly #client: KubeClient;
-  readonly #written = new Map<string, Written>();
+  readonly #written = new Map<string, Written<S>>();
 
   constructor(client: KubeClient) {
     this.#client = client;
   }
 
   /** The newest status known: our own last write of this object, else what the object carries. */
-  lastOf(resource: RedisClusterObject): RedisClusterStatus | undefined {
+  lastOf(resource: WithStatus<S>): S | undefined {
     const written = this.#written.get(resource.metadata.uid ?? '');
     return written?.status ?? resource.status;
   }
 
   /** Writes when needed. Returns true when a request was sent. */
-  async write(resource: RedisClusterObject, status: RedisClusterStatus): Promise<boolean> {
+  async write(resource: WithStatus<S>, status: S): Promise<boolean> {
     const uid = resource.metadata.uid ?? '';
     const written = this.#written.get(uid);
     const cacheIsOld = written !== undefined && written.basedOn === resource.metadata.resourceVersion;

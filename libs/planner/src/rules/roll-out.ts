@@ -8,6 +8,8 @@
  */
 import type { Action } from '#domain';
 import type { AnsweringPod, ClusterView, DataPod, SentinelPod } from '../cluster-view.ts';
+import { consentGiven } from '../operations/consent-given.ts';
+import { restartsAsked } from '../operations/restarts-asked.ts';
 import { planSwitchover } from '../plan-switchover.ts';
 import { chooseRestart, findBroken, isReceiving } from '../rollout/choose-restart.ts';
 import type { NextRestart } from '../rollout/choose-restart.ts';
@@ -26,7 +28,7 @@ export const rollOut: Rule = {
   decide: (context) => {
     const { view, primary } = context;
     if (!view.specUsable) return undefined;
-    const outdated = findOutdated(view, new Set());
+    const outdated = findOutdated(view, restartsAsked(view));
     const broken = findBroken(view, primary, outdated);
     if (broken.length > 0) return replaceBroken(context, outdated, broken);
     const count = outdated.sentinels.length + outdated.data.length;
@@ -78,7 +80,7 @@ const finish = (context: RuleContext, outdated: OutdatedPods): RuleOutcome | und
 const goOn = (context: RuleContext, outdated: OutdatedPods, next: NextRestart): RuleOutcome => {
   const { view, primary, planned } = context;
   const unrest = primary && (explainUnrest(view, primary, next.apart) ?? explainReady(view, primary, next));
-  const hold = explainHold(view, next, outdated, () => false);
+  const hold = explainHold(view, next, outdated, (hash) => consentGiven(view, hash));
   const begun = takesTurn(view.snapshot.resource.status?.rollout);
   // What was begun is not called held before the pod that is away is back.
   if (hold !== undefined && !(begun && unrest !== undefined)) return tell(context, outdated, hold);

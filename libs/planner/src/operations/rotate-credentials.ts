@@ -1,0 +1,37 @@
+/**
+ * RedisOperation RotateCredentials: done when the credentials carry this operation's uid and their rotation has settled.
+ * Once the new version is there it cannot be called off: both passwords are valid then, and the way on is the safe one.
+ */
+import { verdict } from './operation-kind.ts';
+import type { OperationContext, OperationKind, OperationVerdict } from './operation-kind.ts';
+import { wasRotatedFor } from './rotation-asked.ts';
+
+export const rotateCredentials: OperationKind = {
+  begin: ({ status }) => {
+    const step = status.credentials?.step ?? 'Settled';
+    if (step !== 'Settled') {
+      return verdict('Pending', 'RotationUnderWay', 'Another rotation is under way; it ends first.');
+    }
+    return verdict('Running', 'Rotating', 'New passwords are made; the old ones stay valid for now.', {
+      steps: [{ name: 'Rotate', state: 'Running' }],
+    });
+  },
+  proceed: (context) => judge(context),
+  cancel: (context) =>
+    wasRotatedFor(context.view, context.operation)
+      ? judge(context)
+      : verdict('Cancelled', 'Cancelled', 'It was called off before a password was changed.'),
+};
+
+const judge = ({ operation, view, status }: OperationContext): OperationVerdict => {
+  const step = status.credentials?.step ?? 'Settled';
+  const begun = wasRotatedFor(view, operation);
+  if (begun && step === 'Settled') {
+    const message = 'The new passwords are published and the old ones are not valid any more.';
+    return verdict('Succeeded', 'Rotated', message, { steps: [{ name: 'Rotate', state: 'Done', message }] });
+  }
+  const message = begun
+    ? `The rotation is at step ${step}.${operation.spec.cancel === true ? ' It cannot be called off any more.' : ''}`
+    : 'New passwords are about to be made.';
+  return verdict('Running', 'Rotating', message, { steps: [{ name: 'Rotate', state: 'Running', message }] });
+};
