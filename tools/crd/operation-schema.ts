@@ -173,7 +173,7 @@ const statusFields = (): Readonly<Record<string, Schema>> => ({
   noted: {
     type: 'object',
     description: 'What was true when it began; its progress is told from this and the world.',
-    additionalProperties: { type: 'string' },
+    additionalProperties: text('One fact by its name.'),
   },
   observedGeneration: whole('Generation of the spec that this status speaks of.'),
   plan: preview,
