@@ -167,6 +167,8 @@ export class Observer {
     const heardAtMs = await this.#settings.readHeardAtMs(primaryNode);
     if (heardAtMs === undefined) return nodes;
     return nodes.map((node) => (node.name === primaryNode ? { ...node, heardAtMs } : node));
+  }
+
   #operations(owner: string): Pick<RedisClusterSnapshot, 'operations'> {
     const operations = this.#settings.operations.of(owner);
     return operations === undefined ? {} : { operations };
