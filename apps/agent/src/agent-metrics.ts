@@ -1,4 +1,5 @@
 /** What Prometheus is told of the agent's work. Names are a promise to users: they are in dashboards. */
+import type { KubeClientOptions } from '#kube';
 import type { Lead } from './lead.ts';
 import type { PassOutcome } from './loop/index.ts';
 import type { Metrics } from './platform/index.ts';
@@ -42,6 +43,13 @@ export const addAgentMetrics = (
       seconds.observe(durationMs / 1_000);
     },
   };
+};
+
+/** Requests to the API server by what RBAC calls them: what an agent uses of its rights, and what it is denied. */
+export const countApiRequests = (metrics: Metrics): NonNullable<KubeClientOptions['onAnswer']> => {
+  const help = 'Answers of the API server, by verb, resource and code; a watch counts when it ends.';
+  const requests = metrics.counter('atoll_agent_api_requests_total', help);
+  return ({ verb, resource, status }) => requests.increase({ verb, resource, code: String(status) });
 };
 
 const addLeadMetrics = (metrics: Metrics, lead: () => Lead | undefined, mayWrite: () => boolean): void => {

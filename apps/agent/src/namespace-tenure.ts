@@ -1,14 +1,14 @@
 /**
  * Keeps this agent's hands off a namespace that is another's, and hands one over at a safe point: no pass under way in it,
  * and none of its RedisClusters in the middle of a disruption that this agent began. While it leaves, only passes that
- * finish such a disruption go on; after FINISH_WITHIN_MS it leaves all the same, since every step can be taken up by
+ * finish such a disruption go on, and none begins another; after FINISH_WITHIN_MS it leaves all the same, since every step can be taken up by
  * whoever comes next, and a data set that nobody can mend must not bind its owner for ever.
  *
  * Invariants: from the moment the hand-over is sent nothing of this process writes in that namespace, whatever the watch
  * still shows; a new owner waits SETTLE_MS, so that its picture holds the last writes of the one before.
  */
 import { formatObjectKey, formatScopeOwner } from '#domain';
-import type { Clock, Phase, Scope, ScopeRecord } from '#domain';
+import type { Clock, Phase, Plan, Scope, ScopeRecord } from '#domain';
 import { isKubeError } from '#kube';
 import type { KubeClient } from '#kube';
 import { judgeTenure } from '#planner';
@@ -87,6 +87,18 @@ export class NamespaceTenure {
       if (outcome !== undefined) this.#noteDisruption(outcome);
       if (this.#leaving.has(namespace)) this.changed(namespace);
     };
+  }
+
+  /**
+   * The plan without what may not begin any more. A plan that would begin a disruption has none under way: that is the
+   * safe point, and whoever comes next begins it.
+   */
+  restrain(key: string, plan: Plan): Plan {
+    if (!this.#leaving.has(namespaceOf(key))) return plan;
+    const cut = plan.actions.findIndex((action) => action.disruptive);
+    if (cut === -1) return plan;
+    this.#disturbed.delete(key);
+    return { ...plan, actions: plan.actions.slice(0, cut) };
   }
 
   /** The record of this namespace may have changed. */

@@ -274,7 +274,7 @@ export class Operator {
     const key = keyOf(resource);
     const ownerKey = formatObjectKey(key);
     const dataSetId = asDataSetId(plan.status.dataSetId);
-    return executePlan(plan, {
+    return executePlan(this.#tenure.restrain(ownerKey, plan), {
       client,
       resource,
       namespace: key.namespace,

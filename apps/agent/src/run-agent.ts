@@ -10,7 +10,7 @@ import type { Scope } from '#domain';
 import { createKubeClient, loadKubeConnection } from '#kube';
 import type { KubeClient } from '#kube';
 import { useTestProxy } from '#redis';
-import { addAgentMetrics } from './agent-metrics.ts';
+import { addAgentMetrics, countApiRequests } from './agent-metrics.ts';
 import { exporterRoutes } from './exporter-routes.ts';
 import { Lead } from './lead.ts';
 import { Leadership } from './leadership.ts';
@@ -25,7 +25,7 @@ import {
   startHealthServer,
   systemClock,
 } from './platform/index.ts';
-import type { AgentConfig, HealthServer, Log } from './platform/index.ts';
+import type { AgentConfig, HealthServer, Log, Metrics } from './platform/index.ts';
 
 export interface RunningAgent {
   /** Ends the work, releases the Lease, closes what is open. */
@@ -37,7 +37,11 @@ export const runAgent = async (config: AgentConfig, version: string, log: Log): 
     ...(config.kubeconfigPath === undefined ? {} : { kubeconfigPath: config.kubeconfigPath }),
     ...(config.kubeContext === undefined ? {} : { context: config.kubeContext }),
   });
-  const client = createKubeClient(connection, { userAgent: `atoll-agent/${version}` });
+  const metrics = createMetrics();
+  const client = createKubeClient(connection, {
+    userAgent: `atoll-agent/${version}`,
+    onAnswer: countApiRequests(metrics),
+  });
   useTestProxy(config.testRedisProxy);
   const namespace = config.namespace ?? connection.namespace;
   const scope: Scope = config.scopeKind === 'CLUSTER' ? { kind: 'CLUSTER' } : { kind: 'NAMESPACE', namespace };
@@ -56,6 +60,7 @@ export const runAgent = async (config: AgentConfig, version: string, log: Log): 
     version,
     log,
     client,
+    metrics,
     scope,
     namespace,
     identity: `${podName}_${instanceId}`,
@@ -69,6 +74,7 @@ interface Parts {
   readonly version: string;
   readonly log: Log;
   readonly client: KubeClient;
+  readonly metrics: Metrics;
   readonly scope: Scope;
   readonly namespace: string;
   readonly identity: string;
@@ -77,11 +83,10 @@ interface Parts {
 }
 
 const compose = async (parts: Parts): Promise<RunningAgent> => {
-  const { config, client, log, scope, podName, link } = parts;
+  const { config, client, metrics, log, scope, podName, link } = parts;
   const clock = systemClock;
   const abort = new AbortController();
   let lead: Lead | undefined;
-  const metrics = createMetrics();
   addProcessMetrics(metrics, parts.version);
   const told = addAgentMetrics(
     metrics,

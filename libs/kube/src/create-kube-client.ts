@@ -12,7 +12,7 @@ import { watchResource } from './watch-resource.ts';
 const DEFAULT_TIMEOUT_MS = 15_000;
 
 export function createKubeClient(connection: KubeConnection, options: KubeClientOptions): KubeClient {
-  const transport = createKubeTransport(connection, options.userAgent);
+  const transport = createKubeTransport(connection, options.userAgent, options.onAnswer);
   const raw = (request: RawRequest) => sendRaw(transport, options.requestTimeoutMs ?? DEFAULT_TIMEOUT_MS, request);
   const send = <T>(request: RawRequest): Promise<T> => raw(request) as Promise<T>;
   return {

@@ -1,6 +1,7 @@
 /** The face of the Kubernetes API that the rest of Atoll sees: plain objects in, plain objects or a KubeError out. */
 import type { KubeObject } from '#domain';
 import type { KubeResource, ResourceName } from './kube-resource.ts';
+import type { OnAnswer } from './kube-transport.ts';
 
 export interface RequestOptions {
   /** Ends the request early; it then rejects with a KubeError of reason ABORTED. */
@@ -142,6 +143,8 @@ export interface KubeClient {
 }
 
 export interface KubeClientOptions {
+  /** After each answer of the server, for counting. A watch is answered when it ends. */
+  readonly onAnswer?: OnAnswer;
   readonly userAgent: string;
   /** Per request, connection included. Default 15,000. */
   readonly requestTimeoutMs?: number;

@@ -7,6 +7,7 @@
  * parser to WebAssembly, 8 MB, and takes 1.5 MB a connection against 0.15 MB).
  */
 import type { Agent } from 'node:http';
+import { describeRequest, type DescribedRequest } from './describe-request.ts';
 import { exchangeHttp, type HttpAnswer, type HttpRequest } from './exchange-http.ts';
 import type { KubeConnection, KubeCredentials } from './kube-connection.ts';
 import { KubeError } from './kube-error.ts';
@@ -49,7 +50,14 @@ function openAgent(origin: URL, credentials: KubeCredentials): Agent {
   });
 }
 
-export function createKubeTransport(connection: KubeConnection, userAgent: string): KubeTransport {
+/** After each answer, good or bad; not for requests without one. */
+export type OnAnswer = (answer: DescribedRequest & { readonly status: number }) => void;
+
+export function createKubeTransport(
+  connection: KubeConnection,
+  userAgent: string,
+  onAnswer: OnAnswer = () => undefined,
+): KubeTransport {
   const server = new URL(connection.server);
   const prefix = server.pathname.replace(/\/$/, '');
   const origin = new URL(server.origin);
@@ -57,7 +65,7 @@ export function createKubeTransport(connection: KubeConnection, userAgent: strin
   const attempt = async (request: TransportRequest): Promise<HttpAnswer> => {
     const credentials = await readCredentials(connection);
     const target = { origin, agent: agents.agentFor(credentials) };
-    return exchangeHttp(target, {
+    const answer = await exchangeHttp(target, {
       ...request,
       path: `${prefix}${request.path}`,
       headers: {
@@ -67,6 +75,8 @@ export function createKubeTransport(connection: KubeConnection, userAgent: strin
         ...request.headers,
       },
     });
+    onAnswer({ ...describeRequest(request.method, request.path), status: answer.status });
+    return answer;
   };
   return {
     async send(request) {
