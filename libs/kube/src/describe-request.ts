@@ -14,13 +14,20 @@ const VERB_OF_METHOD: Readonly<Record<string, string>> = {
 /** `path` may carry a query. What is no object (discovery, /version) is the resource `other`. */
 export const describeRequest = (method: string, path: string): DescribedRequest => {
   const [route = '', query = ''] = path.split('?');
-  const parts = route.split('/').filter((part) => part !== '');
-  const below = parts[0] === 'apis' ? parts.slice(3) : parts[0] === 'api' ? parts.slice(2) : [];
-  // `namespaces/NS` stands before what is in it, and alone it is the namespace itself.
-  const [plural, name, subresource] = below[0] === 'namespaces' && below.length > 2 ? below.slice(2) : below;
+  const [plural, name, subresource] = partsOf(route);
   if (plural === undefined) return { verb: method.toLowerCase(), resource: 'other' };
   const resource = subresource === undefined ? plural : `${plural}/${subresource}`;
-  if (method !== 'GET') return { verb: VERB_OF_METHOD[method] ?? method.toLowerCase(), resource };
   const isWatch = /(^|&)watch=(true|1)(&|$)/.test(query);
-  return { verb: isWatch ? 'watch' : name === undefined ? 'list' : 'get', resource };
+  const reading = isWatch ? 'watch' : name === undefined ? 'list' : 'get';
+  return { verb: method === 'GET' ? reading : (VERB_OF_METHOD[method] ?? method.toLowerCase()), resource };
+};
+
+const GROUP_PARTS: Readonly<Record<string, number>> = { api: 2, apis: 3 };
+
+/** Plural, name and subresource; `namespaces/NS` before them is left out, alone it is the namespace itself. */
+const partsOf = (route: string): readonly string[] => {
+  const parts = route.split('/').filter((part) => part !== '');
+  const skip = GROUP_PARTS[parts[0] ?? ''];
+  const below = skip === undefined ? [] : parts.slice(skip);
+  return below[0] === 'namespaces' && below.length > 2 ? below.slice(2) : below;
 };

@@ -19,6 +19,7 @@ import { buildConditions } from './build-conditions.ts';
 import { answers } from './cluster-view.ts';
 import type { AnsweringPod, ClusterView, DataPod } from './cluster-view.ts';
 import { describeCredentials } from './describe-credentials.ts';
+import { listCapabilities } from './list-capabilities.ts';
 import { judgeConfig } from './judge-config.ts';
 import { isWaiting } from './find-primary.ts';
 import { presentField } from './present-field.ts';
@@ -51,6 +52,10 @@ export const buildStatus = (input: StatusInput): PlannedStatus => {
     ...presentField('config', view.specUsable ? judgeConfig(view).status : view.snapshot.resource.status?.config),
     ...presentField('credentials', describeCredentials(view)),
     ...presentField('rollout', input.rollout),
+    capabilities: listCapabilities({
+      spec: view.spec,
+      engineVersion: primary?.facts.version ?? view.snapshot.resource.status?.engineVersion,
+    }),
   };
 };
 

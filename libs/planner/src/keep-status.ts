@@ -25,5 +25,6 @@ export const keepStatus = ({ snapshot, spec, dataSetId, renderVersion }: Cluster
     ...presentField('config', last.config),
     ...presentField('credentials', last.credentials),
     ...presentField('rollout', last.rollout),
+    ...presentField('capabilities', last.capabilities),
   };
 };

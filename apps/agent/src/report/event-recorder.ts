@@ -15,6 +15,12 @@ const FLUSH_INTERVAL_MS = 60_000;
 /** After this much silence a repeat is news again and gets an object of its own. */
 const FORGET_AFTER_MS = 30 * 60_000;
 const MAX_REMEMBERED = 1_000;
+/**
+ * Different events of one object: this many at once, then one each REFILL_MS, as the API machinery's own recorder bounds
+ * them. A sentence that changes with each pass would else write to etcd for ever. The hub is told all the same.
+ */
+const BURST = 25;
+const REFILL_MS = 30_000;
 /** Limits of events.k8s.io/v1. */
 const MAX_NOTE = 1_024;
 const MAX_REASON = 128;
@@ -31,6 +37,7 @@ export interface EventRecorderSettings {
 interface Remembered {
   readonly name: string;
   readonly namespace: string;
+  readonly uid: string;
   readonly first: string;
   count: number;
   lastMs: number;
@@ -43,6 +50,8 @@ const microTime = (ms: number): string => new Date(ms).toISOString().replace('Z'
 export class EventRecorder {
   readonly #settings: EventRecorderSettings;
   readonly #remembered = new Map<string, Remembered>();
+  /** By the object's uid: how many new events it may still have, and when that was reckoned. */
+  readonly #budgets = new Map<string, { left: number; atMs: number }>();
 
   constructor(settings: EventRecorderSettings) {
     this.#settings = settings;
@@ -51,7 +60,7 @@ export class EventRecorder {
   /** Tells one event; resolves when it was written, counted or given up. Never rejects. */
   async tell(resource: RedisClusterObject, event: EventToTell): Promise<void> {
     const nowMs = this.#settings.nowMs();
-    const text = `${resource.metadata.uid ?? ''} ${event.severity} ${event.reason} ${event.message}`;
+    const text = `${String(resource.metadata.uid)} ${event.severity} ${event.reason} ${event.message}`;
     const known = this.#remembered.get(text);
     const repeat = known !== undefined && nowMs - known.lastMs < FORGET_AFTER_MS;
     const entry = repeat ? known : this.#newEntry(resource, nowMs);
@@ -59,7 +68,10 @@ export class EventRecorder {
     entry.lastMs = nowMs;
     this.#remember(text, entry);
     this.#publish(resource, event, entry);
-    if (repeat && nowMs - entry.writtenMs < FLUSH_INTERVAL_MS) return;
+    const isDue = repeat ? nowMs - entry.writtenMs >= FLUSH_INTERVAL_MS : this.#spend(entry.uid, nowMs);
+    // One that was never written must be new again when it comes back.
+    if (!isDue && !repeat) this.#remembered.delete(text);
+    if (!isDue) return;
     entry.writtenMs = nowMs;
     try {
       if (repeat) await this.#raiseCount(entry);
@@ -69,10 +81,22 @@ export class EventRecorder {
     }
   }
 
+  /** False when the object has had its share. */
+  #spend(uid: string, nowMs: number): boolean {
+    const known = this.#budgets.get(uid) ?? { left: BURST, atMs: nowMs };
+    const left = Math.min(BURST, known.left + (nowMs - known.atMs) / REFILL_MS);
+    this.#budgets.delete(uid);
+    this.#budgets.set(uid, { left: left < 1 ? left : left - 1, atMs: nowMs });
+    const oldest = this.#budgets.keys().next().value;
+    if (this.#budgets.size > MAX_REMEMBERED && oldest !== undefined) this.#budgets.delete(oldest);
+    return left >= 1;
+  }
+
   #newEntry(resource: RedisClusterObject, nowMs: number): Remembered {
     return {
       name: `${resource.metadata.name}.${nowMs.toString(16)}${randomBytes(4).toString('hex')}`,
       namespace: resource.metadata.namespace ?? '',
+      uid: resource.metadata.uid ?? '',
       first: new Date(nowMs).toISOString(),
       count: 0,
       lastMs: nowMs,

@@ -84,8 +84,30 @@ describe('mergeStatus', () => {
     expect(early.conditions?.find((c) => c.type === 'Stalled')?.status).toBe('False');
     const stalled = merge(plan, { result, failuresBefore: STALLED_AFTER_FAILURES - 1 });
     expect(stalled.conditions?.filter((c) => c.type === 'Stalled')).toMatchObject([
-      { status: 'True', reason: 'ApplyChildFailed', message: 'quota exceeded' },
+      {
+        status: 'True',
+        reason: 'ApplyChildFailed',
+        message: `quota exceeded Since ${first}.`,
+        lastTransitionTime: first,
+      },
     ]);
+    const still = merge(plan, { result, failuresBefore: 9, last: stalled, now: later });
+    expect(still.conditions).toEqual(stalled.conditions);
+  });
+
+  it('is not Reconciling while it is Stalled, or whoever waits for it waits for ever', () => {
+    const plan = planOf([
+      ready('False'),
+      { ...ready('True'), type: 'Reconciling' },
+      { ...ready('True', 'It has stood still since 2026-11-30T04:00:00.000Z.'), type: 'Stalled' },
+    ]);
+    const { conditions = [] } = merge(plan);
+    expect(conditions.map(({ type, status }) => `${type}=${status}`)).toEqual([
+      'Ready=False',
+      'Reconciling=False',
+      'Stalled=True',
+    ]);
+    expect(conditions[2]?.message).toBe('It has stood still since 2026-11-30T04:00:00.000Z.');
   });
 
   it('records a creation of many children as one decision and a repeated failure once', () => {

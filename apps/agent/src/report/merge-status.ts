@@ -47,16 +47,35 @@ const stalledBy = (input: MergeStatusInput): PlannedCondition | undefined => {
 
 const mergeConditions = (input: MergeStatusInput): Condition[] => {
   const stalled = stalledBy(input);
-  const planned = input.plan.status.conditions.filter(
-    (condition) => stalled === undefined || condition.type !== 'Stalled',
+  const planned = input.plan.status.conditions.map((condition) =>
+    condition.type === 'Stalled' && stalled !== undefined ? stalled : condition,
   );
   const known = new Map((input.last?.conditions ?? []).map((condition) => [condition.type, condition]));
-  return [...planned, ...(stalled === undefined ? [] : [stalled])].map((condition) => {
+  return settleKstatus(planned).map((condition) => {
     const before = known.get(condition.type);
     const since = before?.status === condition.status ? before.lastTransitionTime : input.now;
-    return { ...condition, lastTransitionTime: since };
+    return { ...condition, message: tellSince(condition, since), lastTransitionTime: since };
   });
 };
+
+/**
+ * What is stuck does not get on by itself: with Reconciling beside Stalled, kstatus would read "in progress" for ever, and
+ * whoever waits (`flux`, `helm --wait`, a pipeline) would never be told of the failure.
+ */
+const settleKstatus = (conditions: readonly PlannedCondition[]): readonly PlannedCondition[] => {
+  const stalled = conditions.find(({ type, status }) => type === 'Stalled' && status === 'True');
+  if (stalled === undefined) return conditions;
+  return conditions.map((condition) =>
+    condition.type === 'Reconciling'
+      ? { ...condition, status: 'False', reason: stalled.reason, message: `Stalled: ${stalled.message}` }
+      : condition,
+  );
+};
+
+/** The time is that of the condition, so that the sentence stands still. */
+const tellSince = ({ type, status, message }: PlannedCondition, since: string): string =>
+  type === 'Stalled' && status === 'True' && !TELLS_TIME.test(message) ? `${message} Since ${since}.` : message;
+const TELLS_TIME = /\b[Ss]ince \d{4}-\d\d-\d\dT/;
 
 /** What servers refused in this pass is remembered from it on: the planner sends it no more. */
 const mergeConfig = ({ plan, result }: MergeStatusInput): ConfigStatus | undefined => {

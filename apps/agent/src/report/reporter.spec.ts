@@ -157,4 +157,18 @@ describe('Reporter', () => {
     expect(failures.length).toBeGreaterThan(0);
     expect(new Set(failures)).toEqual(new Set([at.namespace]));
   });
+
+  it('bounds different events of one object: a burst, then one each half minute; the hub hears all', async () => {
+    const resource = await readLive();
+    const fail = (index: number): Promise<void> => {
+      const failure = { action: evict, reason: 'EvictPodFailed', message: `Refused, try ${index}.` };
+      return pass(resource, 'Degraded', { done: [], failure });
+    };
+    for (let index = 0; index < 40; index += 1) await fail(index);
+    expect(await events()).toHaveLength(25);
+    expect(told.length).toBeGreaterThanOrEqual(40);
+    nowMs += 60_000;
+    for (let index = 100; index < 110; index += 1) await fail(index);
+    expect(await events()).toHaveLength(27);
+  });
 });

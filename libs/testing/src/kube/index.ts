@@ -1,3 +1,4 @@
+export { computeKstatus, type KstatusResult } from './compute-kstatus.ts';
 export { connectFakeKube } from './connect-fake-kube.ts';
 export { FakeKubeServer, type FakeKubeServerOptions } from './fake-kube-server.ts';
 export { KUBE_CONTRACT } from './kube-contract.ts';
