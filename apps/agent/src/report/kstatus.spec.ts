@@ -5,9 +5,11 @@ import { DEFAULT_PLANNER_POLICY, planRedisCluster } from '#planner';
 import { NOW_MS, computeKstatus, drawSettled, withResource, type KstatusResult } from '#testing';
 import { mergeStatus } from './merge-status.ts';
 
+const NOTHING: PlanResult = { done: [] };
+
 const report = (
   snapshot: RedisClusterSnapshot,
-  { last = snapshot.resource.status, nowMs = NOW_MS, failuresBefore = 0, result = { done: [] } } = {},
+  { last = snapshot.resource.status, nowMs = NOW_MS, failuresBefore = 0, result = NOTHING } = {},
 ): RedisClusterStatus => {
   const resource = last === undefined ? snapshot.resource : { ...snapshot.resource, status: last };
   const picture = { ...snapshot, resource, observedAtMs: nowMs };
