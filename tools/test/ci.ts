@@ -5,9 +5,9 @@ const counts = await runSteps(
   [
     { name: 'npm test', command: 'node', args: ['tools/test/main.ts'], live: true },
     {
-      name: 'simulation, 200 seeds',
+      name: 'simulation, 500 seeds',
       command: 'node',
-      args: ['tools/simulate/main.ts', '--seed', '1000', '--runs', '200'],
+      args: ['tools/simulate/main.ts', '--seed', '1000', '--runs', '500'],
     },
     {
       name: 'chaos, 3 minutes',

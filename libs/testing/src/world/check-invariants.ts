@@ -7,7 +7,7 @@ import { LABEL } from '#domain';
 import { volumeClaimName } from '#manifests';
 import { takesWrites } from './run-redis.ts';
 import { isPersistent, isReachable, podsOf, redisOf, violate } from './world-state.ts';
-import type { World } from './world-state.ts';
+import type { SimRedis, World } from './world-state.ts';
 
 /** max-lag 10 s and 2 s (04). */
 const MAX_OVERLAP_MS = 12_000;
@@ -31,6 +31,31 @@ export const excuseDestroyed = (world: World): void => {
     world.acknowledged.delete(write);
     world.excused.add(write);
   }
+};
+
+/**
+ * What only the former primary has when another is promoted in its place: the lag of asynchronous replication. A write that
+ * anybody else holds is no lag; promoting without it is the planner's fault.
+ */
+export const excuseLag = (world: World, promoted: string, redis: SimRedis): void => {
+  const former = world.chosen;
+  if (former === undefined || former === promoted) return;
+  const elsewhere = heldBesides(world, former);
+  for (const write of world.acknowledged) {
+    if (redis.writes.has(write) || elsewhere.has(write)) continue;
+    world.acknowledged.delete(write);
+    world.excused.add(write);
+  }
+};
+
+const heldBesides = (world: World, former: string): ReadonlySet<number> => {
+  const held = new Set<number>();
+  for (const pod of podsOf(world, 'redis')) {
+    if (pod.name === former) continue;
+    const writes = redisOf(pod)?.writes ?? world.volumes.get(volumeClaimName(pod.name)) ?? [];
+    for (const write of writes) held.add(write);
+  }
+  return held;
 };
 
 /** After the agent and replication had their turn: nothing of what was acknowledged may be gone. */

@@ -5,8 +5,9 @@
 import { FINALIZER, LABEL, WAITING_PRIMARY_HOST } from '#domain';
 import type { Action, KubeObject } from '#domain';
 import { decodeRecord, describeOwner, renderRecord } from '#manifests';
+import { excuseLag } from './check-invariants.ts';
 import { demoteTo, promote } from './run-redis.ts';
-import { adopt } from './run-sentinels.ts';
+import { adopt, failOverAtOnce } from './run-sentinels.ts';
 import { deletePod } from './run-pods.ts';
 import { childKey, isReachable, makeId, podsOf, redisOf, sentinelOf, tell, violate } from './world-state.ts';
 import type { SimPod, SimRedis, World } from './world-state.ts';
@@ -103,6 +104,7 @@ const promotePod = (world: World, action: Of<'PromotePod'>): void => {
   if (redis.writes.size === 0 && fuller !== undefined) {
     violate(world, `empty ${action.pod} was promoted while ${fuller.name} holds data`);
   }
+  excuseLag(world, action.pod, redis);
   promote(world, redis, makeId(world, 'history'));
   world.chosen = action.pod;
 };
@@ -110,13 +112,18 @@ const promotePod = (world: World, action: Of<'PromotePod'>): void => {
 const replicateFrom = (world: World, action: Of<'ReplicateFrom'>): void => {
   demoteTo(world, requireRedis(world, action.pod, action.expectRunId), action.primaryHost);
   const leader = podsOf(world, 'redis').find((pod) => pod.ip === action.primaryHost);
+  if (leader === undefined) return;
   const chosen = world.pods.get(world.chosen ?? '');
-  if (leader !== chosen && redisOf(chosen)?.role === 'master') {
-    violate(
-      world,
-      `${leader?.name ?? 'nobody'} was given a replica after ${chosen?.name ?? ''} was chosen in its place`,
-    );
+  // The Sentinels chose and lost their memory before anybody was told: the record decides, and the other is set aside.
+  if (leader.name === recordedPrimary(world)) world.chosen = leader.name;
+  else if (leader !== chosen && redisOf(chosen)?.role === 'master') {
+    violate(world, `${leader.name} was given a replica after ${world.chosen} was chosen in its place`);
   }
+};
+
+const recordedPrimary = (world: World): string | undefined => {
+  const live = world.children.get(childKey('ConfigMap', world.names.record));
+  return live === undefined ? undefined : decodeRecord(live)?.primaryPod;
 };
 
 const monitorPrimary = (world: World, action: Of<'MonitorPrimary'>): void => {
@@ -162,6 +169,29 @@ const switchOver = (world: World, action: Of<'SwitchOver'>): void => {
   for (const name of action.sentinelPods) {
     const monitor = sentinelOf(requirePod(world, name))?.monitor;
     if (monitor !== undefined) adopt(monitor, action.toHost, monitor.configEpoch + 1);
+  }
+};
+
+/** Refused while the old primary answers: what proves its death is asked again right before. */
+const failOver = (world: World, action: Of<'FailOverBySentinel'>): void => {
+  const pod = requirePod(world, action.sentinelPod);
+  const sentinel = sentinelOf(pod);
+  if (sentinel?.monitor?.host !== action.expectPrimaryHost) throw new Error('monitors another');
+  if (sentinel.failoverUntilMs !== undefined) throw new Error('failover in progress');
+  const dead = world.pods.get(action.deadPod);
+  if (redisOf(dead) !== undefined && dead?.ip === action.expectPrimaryHost) throw new Error('it answers');
+  if (!failOverAtOnce(world, pod)) throw new Error('NOGOODSLAVE');
+};
+
+/** What only the fenced one holds is kept in a file from now on; it is not the data set's any more. */
+const setAside = (world: World, { pod, expectRunId }: Of<'SetAside'>): void => {
+  const redis = requireRedis(world, pod, expectRunId);
+  const chosen = podsOf(world, 'redis')
+    .filter((other) => other.name !== pod)
+    .map(redisOf);
+  for (const write of redis.writes) {
+    if (chosen.some((other) => other?.role === 'master' && other.writes.has(write))) continue;
+    if (world.acknowledged.delete(write)) world.excused.add(write);
   }
 };
 
@@ -213,6 +243,14 @@ const EXECUTORS: { readonly [K in Action['kind']]?: (world: World, action: Of<K>
   },
   LabelRole: labelRole,
   SwitchOver: switchOver,
+  FailOverBySentinel: failOver,
+  FencePod: (world, { pod, expectRunId, pauseMs }) => {
+    requireRedis(world, pod, expectRunId).fencedUntilMs = world.nowMs + pauseMs;
+  },
+  ResumePod: (world, { pod, expectRunId }) => {
+    requireRedis(world, pod, expectRunId).fencedUntilMs = 0;
+  },
+  SetAside: setAside,
   EvictPod: (world, { pod, podUid }) => removePod(world, pod, podUid),
   DeletePod: (world, { pod, podUid }) => removePod(world, pod, podUid),
 };

@@ -1,5 +1,6 @@
 /** One seeded fault: what kills, cuts off or removes something, as people, nodes and networks do. */
 import { LABEL } from '#domain';
+import { injectEdit, mendImage } from './inject-edit.ts';
 import { deletePod, killNode, restartContainer, reviveNode } from './run-pods.ts';
 import { childKey, isPersistent, podsOf, tell } from './world-state.ts';
 import type { SimPod, World } from './world-state.ts';
@@ -51,7 +52,9 @@ const cutNode: Fault = (world) => {
 const mendNodes: Fault = (world) => {
   for (const node of world.nodes) {
     if (node.partitioned) tell(world, `node ${node.name} is reachable again`);
-    node.partitioned = false;
+    if (node.hidden) tell(world, `the agent reaches node ${node.name} again`);
+    if (node.slow) tell(world, `node ${node.name} is quick again`);
+    Object.assign(node, { partitioned: false, hidden: false, slow: false });
     reviveNode(world, node.name);
   }
 };
@@ -71,16 +74,36 @@ const changeConfigByHand: Fault = (world) => {
   tell(world, `somebody sets maxmemory-policy on ${pod.name}`);
 };
 
-const raiseSize: Fault = (world) => {
-  const { resource } = world;
-  if (resource === undefined || resource.spec.mode === 'Standalone' || (resource.spec.size ?? 3) >= 5) return;
-  const size = (resource.spec.size ?? 3) + 1;
-  world.resource = {
-    ...resource,
-    metadata: { ...resource.metadata, generation: (resource.metadata.generation ?? 1) + 1 },
-    spec: { ...resource.spec, size },
-  };
-  tell(world, `size is raised to ${size}`);
+const hideNode: Fault = (world) => {
+  const node = world.random.pick(world.nodes);
+  if (node === undefined || world.nodes.some((other) => other.hidden)) return;
+  node.hidden = true;
+  tell(world, `the agent cannot reach node ${node.name} any more; others can`);
+};
+
+const slowDown: Fault = (world) => {
+  const node = world.random.pick(world.nodes);
+  if (node === undefined || node.slow) return;
+  node.slow = true;
+  tell(world, `node ${node.name} is slow`);
+};
+
+const freeze: Fault = (world) => {
+  const pod = pickPod(world, world.random.chance(0.8) ? 'redis' : 'sentinel');
+  if (pod?.process === undefined) return;
+  pod.frozenUntilMs = world.nowMs + 2_000 + world.random.integer(20_000);
+  tell(world, `${pod.name} is stopped for ${Math.round((pod.frozenUntilMs - world.nowMs) / 1_000)} s`);
+};
+
+const takeNamespace: Fault = (world) => {
+  world.foreignUntilMs = world.nowMs + 10_000;
+  tell(world, 'another agent owns the namespace for 10 s');
+};
+
+/** For the next pass alone: the agent's clock is put right by the pass after it. */
+const jumpClock: Fault = (world) => {
+  world.clockJumpMs = world.random.chance(0.5) ? 3_600_000 : -3_600_000;
+  tell(world, `the clock of the agent jumps by ${world.clockJumpMs / 1_000} s`);
 };
 
 /** Another pod template: a rollout begins, or one that is on has to begin anew; half of them are taken back soon. */
@@ -109,8 +132,17 @@ const FAULTS: readonly Fault[] = [
   mendNodes,
   deleteChildByHand,
   changeConfigByHand,
-  raiseSize,
   changeTemplate,
+  hideNode,
+  freeze,
+  freeze,
+  slowDown,
+  slowDown,
+  takeNamespace,
+  jumpClock,
+  injectEdit,
+  injectEdit,
+  injectEdit,
 ];
 
 export const injectFault = (world: World): void => {
@@ -122,5 +154,7 @@ export const injectFault = (world: World): void => {
 /** Ends every lasting fault, so that the world can come to rest. */
 export const endFaults = (world: World): void => {
   mendNodes(world);
+  mendImage(world);
+  world.foreignUntilMs = 0;
   if (!isPersistent(world)) tell(world, 'no volumes: what all pods forgot together is declared lost');
 };

@@ -1,8 +1,19 @@
 /** The snapshot that the agent's observer would gather from the simulated world right now. */
 import { REDIS_PORT, WAITING_PRIMARY_HOST, WAITING_PRIMARY_PORT } from '#domain';
-import type { PodSnapshot, RedisClusterSnapshot, RedisNodeFacts, SentinelFacts } from '#domain';
+import type { PodSnapshot, RedisClusterSnapshot, RedisNodeFacts, SeenExit, SentinelFacts } from '#domain';
 import { decodeRecord } from '#manifests';
-import { childKey, isReachable, nodeOf, podsOf, reaches, redisOf, sentinelOf, sizeOf } from './world-state.ts';
+import {
+  childKey,
+  isLoading,
+  isMissingImage,
+  isReachable,
+  nodeOf,
+  podsOf,
+  reaches,
+  redisOf,
+  sentinelOf,
+  sizeOf,
+} from './world-state.ts';
 import type { SimMonitor, SimPod, SimRedis, World } from './world-state.ts';
 import { linkedReplicas } from './run-redis.ts';
 
@@ -17,14 +28,18 @@ export const observeWorld = (world: World): RedisClusterSnapshot | undefined => 
     observedAtMs: world.nowMs,
     resource: world.resource,
     crdTerminating: false,
-    ownsNamespace: true,
-    scopeOwner: 'CLUSTER',
+    ownsNamespace: world.nowMs >= world.foreignUntilMs,
+    scopeOwner: world.nowMs >= world.foreignUntilMs ? 'CLUSTER' : 'NAMESPACE/shop',
     children,
     ...(record === undefined ? {} : { record }),
     pods: [...data, ...sentinels].map((pod) => describePod(world, pod)),
     redis: Object.fromEntries(data.map((pod) => [pod.name, probeRedis(world, pod)])),
     sentinels: Object.fromEntries(sentinels.map((pod) => [pod.name, probeSentinel(world, pod)])),
-    nodes: world.nodes.map(({ name, ready }) => ({ name, ready })),
+    nodes: world.nodes.map(({ name, ready, notSeenSinceMs }) => ({
+      name,
+      ready,
+      heardAtMs: notSeenSinceMs ?? world.nowMs,
+    })),
     credentialsPresent: world.children.has(childKey('Secret', world.names.credentialsSecret)),
   };
 };
@@ -34,10 +49,13 @@ const describePod = (world: World, pod: SimPod): PodSnapshot => ({
   ordinal: pod.ordinal,
   component: pod.component,
   uid: pod.uid,
+  createdAtMs: pod.createdAtMs,
   ip: pod.ip,
   node: pod.node,
-  phase: 'Running',
-  ready: nodeOf(world, pod)?.ready === true && isReadyInside(pod),
+  phase: isMissingImage(pod.image) ? 'Pending' : 'Running',
+  ...(isMissingImage(pod.image) ? { waitingReason: 'ImagePullBackOff: no such image' } : {}),
+  image: pod.image,
+  ready: nodeOf(world, pod)?.ready === true && isReadyInside(world, pod),
   terminating: pod.terminating,
   labels: pod.labels,
   annotations: {},
@@ -47,9 +65,10 @@ const describePod = (world: World, pod: SimPod): PodSnapshot => ({
 });
 
 /** The readiness probe: a primary, or a linked replica; any running Sentinel. */
-const isReadyInside = (pod: SimPod): boolean => {
+const isReadyInside = (world: World, pod: SimPod): boolean => {
   const redis = redisOf(pod);
-  return redis === undefined ? sentinelOf(pod) !== undefined : redis.role === 'master' || redis.linkUp;
+  if (redis === undefined) return sentinelOf(pod) !== undefined;
+  return !isLoading(world, redis) && (redis.role === 'master' || redis.linkUp);
 };
 
 const silent = (reason: 'TIMEOUT' | 'REFUSED'): Extract<RedisNodeFacts, { reachable: false }> => ({
@@ -61,24 +80,29 @@ const silent = (reason: 'TIMEOUT' | 'REFUSED'): Extract<RedisNodeFacts, { reacha
 const probeRedis = (world: World, pod: SimPod): RedisNodeFacts => {
   if (!isReachable(world, pod)) return silent('TIMEOUT');
   const redis = redisOf(pod);
-  if (redis === undefined) return silent('REFUSED');
+  if (redis === undefined) return { ...silent('REFUSED'), ...describeExit(pod) };
   return {
     reachable: true,
     role: redis.role,
     runId: redis.runId,
-    version: '8.0.2',
+    version: redis.version,
     engine: 'Redis',
     replicationId: redis.replicationId,
     secondReplicationId: redis.secondReplicationId,
+    ...(redis.secondOffsetBytes === undefined ? {} : { secondOffsetBytes: redis.secondOffsetBytes }),
     offsetBytes: redis.offsetBytes,
     ...(redis.role === 'slave' ? describeLink(world, redis) : {}),
     syncInProgress: false,
     connectedReplicas: linkedReplicas(world, pod).length,
-    loading: false,
+    loading: isLoading(world, redis),
     keys: redis.writes.size,
     config: redis.config,
   };
 };
+
+/** The port of a container that ended stays shut until the guard has decided. */
+const describeExit = ({ exitSeenAtMs }: SimPod): { exit?: SeenExit } =>
+  exitSeenAtMs === undefined ? {} : { exit: { closedAtMs: exitSeenAtMs, refusedTwice: true } };
 
 const describeLink = (world: World, redis: SimRedis): Partial<Extract<RedisNodeFacts, { reachable: true }>> => ({
   masterHost: redis.masterHost,

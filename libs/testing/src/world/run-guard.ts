@@ -7,7 +7,9 @@ import { volumeClaimName } from '#manifests';
 import {
   childKey,
   findByHost,
+  isMissingImage,
   isPersistent,
+  isSlow,
   makeId,
   nodeOf,
   podsOf,
@@ -21,6 +23,12 @@ import type { SimPod, World } from './world-state.ts';
 
 /** Sentinel's down-after and ten seconds. */
 const PATIENCE_MS = 15_000;
+
+/** How long a slow disk takes to read a file. */
+const SLOW_LOADING_MS = 8_000;
+
+/** `…/redis:8.0` runs 8.0.2. */
+const versionOf = (image: string): string => `${/:(\d+\.\d+)/.exec(image)?.[1] ?? '8.0'}.2`;
 
 type Decision =
   | { readonly start: 'primary' }
@@ -38,7 +46,16 @@ export const runGuard = (world: World, pod: SimPod): void => {
 };
 
 const mayStart = (world: World, pod: SimPod): boolean =>
-  pod.process === undefined && world.nowMs >= pod.startsAtMs && !pod.terminating && nodeOf(world, pod)?.up === true;
+  pod.process === undefined &&
+  world.nowMs >= pod.startsAtMs &&
+  !pod.terminating &&
+  nodeOf(world, pod)?.up === true &&
+  !isMissingImage(pod.image) &&
+  canMount(world);
+
+/** A kubelet starts no container while a ConfigMap that it mounts is missing. */
+const canMount = (world: World): boolean =>
+  [world.names.config, world.names.scripts].every((name) => world.children.has(childKey('ConfigMap', name)));
 
 const startSentinel = (pod: SimPod): void => {
   pod.process = { kind: 'sentinel', id: pod.name, monitor: pod.kept, failoverUntilMs: undefined, lastFailoverMs: -1e9 };
@@ -47,6 +64,7 @@ const startSentinel = (pod: SimPod): void => {
 
 const startRedis = (world: World, pod: SimPod, masterHost: string | undefined): void => {
   pod.guardUntilMs = undefined;
+  pod.exitSeenAtMs = undefined;
   const writes = new Set(isPersistent(world) ? world.volumes.get(volumeClaimName(pod.name)) : []);
   pod.process = {
     kind: 'redis',
@@ -57,9 +75,13 @@ const startRedis = (world: World, pod: SimPod, masterHost: string | undefined): 
     linkDownSinceMs: undefined,
     replicationId: makeId(world, 'history'),
     secondReplicationId: '0'.repeat(40),
+    secondOffsetBytes: undefined,
     offsetBytes: 0,
     writes,
     config: { 'maxmemory-policy': 'noeviction' },
+    version: versionOf(pod.image),
+    loadingUntilMs: writes.size > 0 && isSlow(world, pod) ? world.nowMs + SLOW_LOADING_MS : 0,
+    fencedUntilMs: 0,
   };
   tell(
     world,

@@ -8,6 +8,7 @@ import {
   TICK_MS,
   childKey,
   isPersistent,
+  isReachable,
   makeId,
   nodeOf,
   podsOf,
@@ -72,7 +73,11 @@ const makePod = (world: World, of: Pick<SimPod, 'name' | 'ordinal' | 'component'
   return {
     ...of,
     revision: revisionOf(world, of.component),
+    image: imageOf(world, of.component),
     uid: makeId(world, 'uid'),
+    createdAtMs: world.nowMs,
+    exitSeenAtMs: undefined,
+    frozenUntilMs: 0,
     ip: makeId(world, '10.0'),
     labels: { [LABEL.dataSet]: world.names.hash, [LABEL.component]: of.component },
     terminating: false,
@@ -88,6 +93,12 @@ const revisionOf = (world: World, component: SimPod['component']): string => {
   const set = world.children.get(childKey('StatefulSet', world.names[component])) as
     { status?: { updateRevision?: string } } | undefined;
   return set?.status?.updateRevision ?? '';
+};
+
+const imageOf = (world: World, component: SimPod['component']): string => {
+  const set = world.children.get(childKey('StatefulSet', world.names[component])) as
+    { spec?: { template?: { spec?: { containers?: readonly { image?: string }[] } } } } | undefined;
+  return set?.spec?.template?.spec?.containers?.[0]?.image ?? '';
 };
 
 const makeVolume = (world: World, claim: string): void => {
@@ -115,11 +126,13 @@ export const endProcess = (world: World, pod: SimPod): void => {
   if (redis !== undefined && isPersistent(world)) world.volumes.set(volumeClaimName(pod.name), new Set(redis.writes));
   if (sentinel !== undefined) pod.kept = sentinel.monitor;
   pod.process = undefined;
+  pod.frozenUntilMs = 0;
   pod.guardUntilMs = undefined;
 };
 
 /** The container ends and is started again by its kubelet, in the same pod with the same address. */
 export const restartContainer = (world: World, pod: SimPod): void => {
+  if (pod.process !== undefined && isReachable(world, pod)) pod.exitSeenAtMs = world.nowMs;
   endProcess(world, pod);
   pod.restarts += 1;
   pod.startsAtMs = world.nowMs + TICK_MS;

@@ -1,23 +1,38 @@
 /**
  * Redis' part: replicas connect, catch up or take a full copy; a client writes through the primary Service. A write is
- * acknowledged only by a primary that would take it (min-replicas-to-write 1), and is on every linked replica by then.
- * Not modelled: the lag of asynchronous replication, whose loss belongs to the declared policy and not to the planner.
+ * taken only by a primary with a linked replica (min-replicas-to-write), and counts as acknowledged once a replica has it,
+ * at once where no replica lags. What only the primary has is the loss that asynchronous replication declares.
  */
 import { LABEL } from '#domain';
-import { findByHost, isReachable, podsOf, redisOf, sizeOf, tell, violate } from './world-state.ts';
+import {
+  findByHost,
+  isConnected,
+  isFrozen,
+  isLoading,
+  isSlow,
+  podsOf,
+  redisOf,
+  sizeOf,
+  tell,
+  violate,
+} from './world-state.ts';
 import type { SimPod, SimRedis, World } from './world-state.ts';
+
+/** The chance that a replica on a slow node gets nothing in a second. */
+const LAG_CHANCE = 0.6;
 
 export const runReplication = (world: World): void => {
   for (const pod of podsOf(world, 'redis')) {
     const redis = redisOf(pod);
-    if (redis?.role === 'slave') follow(world, pod, redis);
+    if (redis?.role === 'slave' && !isLoading(world, redis) && !isFrozen(world, pod)) follow(world, pod, redis);
   }
 };
 
 const follow = (world: World, pod: SimPod, redis: SimRedis): void => {
   const leader = findByHost(world, pod, redis.masterHost);
   const source = redisOf(leader);
-  const serves = source !== undefined && (source.role === 'master' || source.linkUp) && leader !== pod;
+  const answers = source !== undefined && !isLoading(world, source);
+  const serves = answers && (source.role === 'master' || source.linkUp) && leader !== pod;
   if (serves) return copyFrom(world, { pod, redis, source });
   if (redis.linkUp) redis.linkDownSinceMs = world.nowMs;
   redis.linkUp = false;
@@ -25,13 +40,26 @@ const follow = (world: World, pod: SimPod, redis: SimRedis): void => {
 
 const copyFrom = (world: World, copy: { pod: SimPod; redis: SimRedis; source: SimRedis }): void => {
   const { redis, source } = copy;
+  // A replica that lags keeps its link and lacks the newest writes.
+  if (redis.linkUp && isSlow(world, copy.pod) && continues(redis, source) && world.random.chance(LAG_CHANCE)) return;
   if (!continues(redis, source)) tellFullCopy(world, copy);
   redis.linkUp = true;
   redis.linkDownSinceMs = undefined;
   redis.replicationId = source.replicationId;
   redis.secondReplicationId = source.secondReplicationId;
+  redis.secondOffsetBytes = source.secondOffsetBytes;
   redis.offsetBytes = source.offsetBytes;
   redis.writes = new Set(source.writes);
+  confirm(world, redis);
+};
+
+/** What a replica holds is a promise from then on. */
+const confirm = (world: World, { writes }: SimRedis): void => {
+  for (const write of world.unconfirmed) {
+    if (!writes.has(write)) continue;
+    world.unconfirmed.delete(write);
+    world.acknowledged.add(write);
+  }
 };
 
 /** The replica is at an earlier point of its source's history: what it lacks is sent, nothing is dropped. */
@@ -59,22 +87,42 @@ export const linkedReplicas = (world: World, primary: SimPod): readonly SimRedis
 
 /** True when this process would answer a write with OK. */
 export const takesWrites = (world: World, pod: SimPod): boolean =>
-  redisOf(pod)?.role === 'master' && (sizeOf(world, 'redis') === 1 || linkedReplicas(world, pod).length > 0);
+  isServing(world, redisOf(pod)) &&
+  !isFrozen(world, pod) &&
+  (sizeOf(world, 'redis') === 1 || linkedReplicas(world, pod).length > 0);
+
+const isServing = (world: World, redis: SimRedis | undefined): boolean =>
+  redis?.role === 'master' && !isLoading(world, redis) && world.nowMs >= redis.fencedUntilMs;
 
 /** One client that follows the primary Service. */
 export const runClient = (world: World): void => {
-  const target = podsOf(world, 'redis').find((pod) => pod.labels[LABEL.role] === 'primary' && isReachable(world, pod));
+  const target = podsOf(world, 'redis').find((pod) => pod.labels[LABEL.role] === 'primary' && isConnected(world, pod));
   const redis = redisOf(target);
   if (target === undefined || redis === undefined || !takesWrites(world, target)) return;
   const write = world.nextWrite;
   world.nextWrite += 1;
-  for (const copy of [redis, ...linkedReplicas(world, target)]) {
+  redis.writes.add(write);
+  redis.offsetBytes += 100;
+  const prompt = promptReplicas(world, target);
+  for (const copy of prompt) {
     copy.writes.add(write);
-    copy.offsetBytes = redis.offsetBytes + (copy === redis ? 100 : 0);
+    copy.offsetBytes = redis.offsetBytes;
   }
   // A deposed primary that cannot know it yet: what it takes is the price of the partition (max-lag + 2 s, 04).
   const deposed = world.chosen !== undefined && world.chosen !== target.name;
-  (deposed ? world.excused : world.acknowledged).add(write);
+  const promised = prompt.length > 0 || sizeOf(world, 'redis') === 1 ? world.acknowledged : world.unconfirmed;
+  (deposed ? world.excused : promised).add(write);
+};
+
+/** Linked replicas that lack nothing and are not slow: they have a write before its client has the answer. */
+const promptReplicas = (world: World, primary: SimPod): readonly SimRedis[] => {
+  const before = (redisOf(primary)?.offsetBytes ?? 0) - 100;
+  const slow = new Set(
+    podsOf(world, 'redis')
+      .filter((pod) => isSlow(world, pod))
+      .map(redisOf),
+  );
+  return linkedReplicas(world, primary).filter((redis) => redis.offsetBytes >= before && !slow.has(redis));
 };
 
 /** REPLICAOF NO ONE: the history goes on under a new id. */
@@ -85,6 +133,7 @@ export const promote = (world: World, redis: SimRedis, historyId: string): void 
   redis.linkUp = false;
   redis.linkDownSinceMs = undefined;
   redis.secondReplicationId = redis.replicationId;
+  redis.secondOffsetBytes = redis.offsetBytes + 1;
   redis.replicationId = historyId;
   world.nextId += 1;
 };

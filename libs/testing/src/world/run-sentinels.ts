@@ -2,7 +2,7 @@
  * The Sentinels' part: subjective and objective down, an election among replicas they know, the switch with a higher
  * epoch, and the later conversion of masters and replicas that do not follow the chosen one.
  */
-import { findByHost, makeId, podsOf, reaches, redisOf, sentinelOf, sizeOf, tell } from './world-state.ts';
+import { findByHost, isFrozen, makeId, podsOf, reaches, redisOf, sentinelOf, sizeOf, tell } from './world-state.ts';
 import type { SimMonitor, SimPod, SimRedis, SimSentinel, World } from './world-state.ts';
 import { demoteTo, promote } from './run-redis.ts';
 
@@ -13,7 +13,9 @@ const FAILOVER_PAUSE_MS = 30_000;
 const CONVERT_MS = 8_000;
 
 export const runSentinels = (world: World): void => {
-  const pods = podsOf(world, 'sentinel').filter((pod) => sentinelOf(pod)?.monitor !== undefined);
+  const pods = podsOf(world, 'sentinel').filter(
+    (pod) => sentinelOf(pod)?.monitor !== undefined && !isFrozen(world, pod),
+  );
   for (const pod of pods) watchMaster(world, pod);
   const leader = world.random.integer(Math.max(1, pods.length));
   for (const pod of [...pods.slice(leader), ...pods.slice(0, leader)]) maybeFailOver(world, pod, pods);
@@ -92,6 +94,17 @@ const maybeFailOver = (world: World, pod: SimPod, pods: readonly SimPod[]): void
   if (chosen === undefined) return;
   sentinel.failoverUntilMs = world.nowMs + 1_000;
   switchTo(world, chosen, voters);
+};
+
+/** SENTINEL FAILOVER at one of them: no vote, the best replica that it knows. False when it knows none. */
+export const failOverAtOnce = (world: World, pod: SimPod): boolean => {
+  const found = each(pod);
+  const chosen = found === undefined ? undefined : chooseReplica(world, pod, found.monitor);
+  if (found === undefined || chosen === undefined) return false;
+  found.sentinel.lastFailoverMs = world.nowMs;
+  found.sentinel.failoverUntilMs = world.nowMs + 1_000;
+  switchTo(world, chosen, [pod]);
+  return true;
 };
 
 const chooseReplica = (world: World, pod: SimPod, monitor: SimMonitor): SimPod | undefined =>

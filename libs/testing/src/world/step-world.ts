@@ -1,17 +1,19 @@
 /** How the simulated world is made, and how one second of it passes. */
 import { dataSetIdOf } from '#domain';
-import type { Plan, RedisClusterSnapshot, RedisClusterSpec } from '#domain';
+import type { Action, Plan, RedisClusterSnapshot, RedisClusterSpec } from '#domain';
 import { nameObjects } from '#manifests';
 import { checkLedger, checkRoles, excuseDestroyed } from './check-invariants.ts';
+import { checkAction, checkPlan } from './check-plan.ts';
 import { drawResource } from './draw-snapshot.ts';
 import { executeInWorld } from './execute-in-world.ts';
+import { forgetExits, keepStatus } from './keep-status.ts';
 import { observeWorld } from './observe-world.ts';
 import { runGuard } from './run-guard.ts';
 import { runPods } from './run-pods.ts';
 import { runClient, runReplication } from './run-redis.ts';
 import { runSentinels } from './run-sentinels.ts';
 import { makeRandom } from './seeded-random.ts';
-import { TICK_MS, tell, violate } from './world-state.ts';
+import { TICK_MS, tell } from './world-state.ts';
 import type { World } from './world-state.ts';
 
 /** The planner, given as a function, so that this library does not depend on it. */
@@ -41,12 +43,15 @@ export const makeWorld = ({ seed, spec, killChance }: WorldOptions): World => {
       name,
       up: true,
       partitioned: false,
+      hidden: false,
+      slow: false,
       ready: true,
       notSeenSinceMs: undefined,
     })),
     pods: new Map(),
     volumes: new Map(),
     acknowledged: new Set(),
+    unconfirmed: new Set(),
     excused: new Set(),
     nextWrite: 1,
     nextId: 0,
@@ -56,6 +61,8 @@ export const makeWorld = ({ seed, spec, killChance }: WorldOptions): World => {
     highestTerm: 0,
     twoPrimariesSinceMs: undefined,
     chosen: undefined,
+    foreignUntilMs: 0,
+    clockJumpMs: 0,
   };
 };
 
@@ -77,29 +84,25 @@ export const stepWorld = (world: World, plan: PlanWorld, agentActs: boolean): Pl
 const runAgent = (world: World, plan: PlanWorld): Plan | undefined => {
   const snapshot = observeWorld(world);
   if (snapshot === undefined) return undefined;
-  const made = plan(snapshot, world.nowMs);
-  if (made.actions.filter((action) => action.disruptive).length > 1) violate(world, 'a plan disrupts twice');
+  const made = plan(snapshot, world.nowMs + world.clockJumpMs);
+  checkPlan(world, made);
+  world.clockJumpMs = 0;
+  const done: Action[] = [];
   for (const action of made.actions) {
     try {
+      checkAction(world, action);
       executeInWorld(world, action);
+      done.push(action);
     } catch (error) {
       tell(world, `agent: ${action.kind} failed: ${error instanceof Error ? error.message : String(error)}`);
       return made;
     }
     if (world.random.chance(world.killChance)) {
       tell(world, 'the agent is killed');
+      forgetExits(world);
       return undefined;
     }
   }
-  keepStatus(world, made);
+  keepStatus(world, made, done);
   return made;
-};
-
-/** What `report` writes, as far as a later plan reads it. */
-const keepStatus = (world: World, { status }: Plan): void => {
-  if (world.resource === undefined) return;
-  const { pods, conditions: _, sentinels: __, ...states } = status;
-  const generation = world.resource.metadata.generation ?? 0;
-  const shards = [{ name: 'shard-0', pods }];
-  world.resource = { ...world.resource, status: { ...states, shards, observedGeneration: generation } };
 };

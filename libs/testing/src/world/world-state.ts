@@ -12,6 +12,10 @@ export interface SimNode {
   up: boolean;
   /** Cut off from every other node and from the agent. */
   partitioned: boolean;
+  /** Cut off from the agent alone. */
+  hidden: boolean;
+  /** Its disks and its network are slow: replicas lag, loading takes long. */
+  slow: boolean;
   /** What the API server says; lags behind by the grace period. */
   ready: boolean;
   notSeenSinceMs: number | undefined;
@@ -26,9 +30,15 @@ export interface SimRedis {
   linkDownSinceMs: number | undefined;
   replicationId: string;
   secondReplicationId: string;
+  secondOffsetBytes: number | undefined;
   offsetBytes: number;
   writes: Set<number>;
   config: Record<string, string>;
+  version: string;
+  /** Reads its file until then: answers nobody's commands but says so. */
+  loadingUntilMs: number;
+  /** CLIENT PAUSE WRITE until then. */
+  fencedUntilMs: number;
 }
 
 export interface SimMonitor {
@@ -53,7 +63,13 @@ export interface SimPod {
   readonly component: PodSnapshot['component'];
   /** Of the pod template that it was made from. */
   readonly revision: string;
+  readonly image: string;
   uid: string;
+  readonly createdAtMs: number;
+  /** The agent saw its process close the connection then, and has not been restarted since. */
+  exitSeenAtMs: number | undefined;
+  /** Its process is stopped (SIGSTOP) until then: the kernel holds its connections, and nobody gets an answer. */
+  frozenUntilMs: number;
   ip: string;
   node: string;
   labels: Record<string, string>;
@@ -81,6 +97,8 @@ export interface World {
   /** By claim name: what the append-only file holds. */
   readonly volumes: Map<string, Set<number>>;
   readonly acknowledged: Set<number>;
+  /** Answered OK by the primary, and not on a replica yet: what asynchronous replication may lose. */
+  readonly unconfirmed: Set<number>;
   readonly excused: Set<number>;
   nextWrite: number;
   nextId: number;
@@ -92,6 +110,10 @@ export interface World {
   twoPrimariesSinceMs: number | undefined;
   /** Whom the planner, the Sentinels or a person made primary last; any other master is deposed. */
   chosen: string | undefined;
+  /** Another agent owns the namespace until then. */
+  foreignUntilMs: number;
+  /** The agent's wall clock is wrong by this, for one pass. */
+  clockJumpMs: number;
 }
 
 export const TICK_MS = 1_000;
@@ -122,18 +144,35 @@ export const nodeOf = (world: World, pod: SimPod): SimNode | undefined =>
 /** The agent reaches the pod: its node runs and is not cut off. */
 export const isReachable = (world: World, pod: SimPod): boolean => {
   const node = nodeOf(world, pod);
+  return node !== undefined && node.up && !node.partitioned && !node.hidden && !isFrozen(world, pod);
+};
+
+/** Clients and other pods reach its node. */
+export const isConnected = (world: World, pod: SimPod): boolean => {
+  const node = nodeOf(world, pod);
   return node !== undefined && node.up && !node.partitioned;
 };
+
+export const isFrozen = (world: World, pod: SimPod): boolean => world.nowMs < pod.frozenUntilMs;
+
+export const isSlow = (world: World, pod: SimPod): boolean => nodeOf(world, pod)?.slow === true;
+
+export const isLoading = (world: World, redis: SimRedis): boolean => world.nowMs < redis.loadingUntilMs;
+
+/** An image that no registry has. */
+export const isMissingImage = (image: string): boolean => image.includes('no-such');
 
 /** One pod reaches another: on the same node always, else when neither node is cut off. */
 export const reaches = (world: World, from: SimPod, to: SimPod): boolean => {
   if (nodeOf(world, to)?.up !== true || nodeOf(world, from)?.up !== true) return false;
-  return from.node === to.node || (isReachable(world, from) && isReachable(world, to));
+  return from.node === to.node || (isConnected(world, from) && isConnected(world, to));
 };
 
 /** The pod that has this address now, as seen from another pod, with a process behind it. */
 export const findByHost = (world: World, from: SimPod, host: string): SimPod | undefined =>
-  [...world.pods.values()].find((pod) => pod.ip === host && pod.process !== undefined && reaches(world, from, pod));
+  [...world.pods.values()].find(
+    (pod) => pod.ip === host && pod.process !== undefined && !isFrozen(world, pod) && reaches(world, from, pod),
+  );
 
 export const makeId = (world: World, prefix: string): string => {
   world.nextId += 1;
