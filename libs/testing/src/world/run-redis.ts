@@ -128,6 +128,11 @@ const promptReplicas = (world: World, primary: SimPod): readonly SimRedis[] => {
 /** REPLICAOF NO ONE: the history goes on under a new id. */
 export const promote = (world: World, redis: SimRedis, historyId: string): void => {
   if (redis.role === 'master') return;
+  for (const write of world.unconfirmed) {
+    if (redis.writes.has(write)) continue;
+    world.unconfirmed.delete(write);
+    world.excused.add(write);
+  }
   redis.role = 'master';
   redis.masterHost = '';
   redis.linkUp = false;
