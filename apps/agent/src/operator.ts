@@ -231,13 +231,25 @@ export class Operator {
       random,
       enter: (key) => this.#tenure.enter(key),
       mayAct: () => mayWrite() && !this.cache.isStale(STALE_AFTER_MS),
-      onPass: this.#settings.onPass,
+      onPass: (outcome, durationMs) => this.#tellPass(outcome, durationMs),
       ...(this.#settings.onQueueWait === undefined ? {} : { onQueueWait: this.#settings.onQueueWait }),
       onPassFailed: (key, error, retryInMs) => {
         const redisCluster = formatObjectKey(key);
         sparingly(`pass ${redisCluster}`, 'pass failed', { redisCluster, error: describeError(error), retryInMs });
       },
     });
+  }
+
+  #tellPass(outcome: PassOutcome, durationMs: number): void {
+    const { log, onPass } = this.#settings;
+    log('debug', 'pass', {
+      redisCluster: formatObjectKey(outcome.key),
+      reasons: outcome.plan?.trail.map(({ reason }) => reason),
+      done: outcome.result.done.map(({ kind }) => kind),
+      failure: outcome.result.failure?.message,
+      durationMs: Math.round(durationMs),
+    });
+    onPass(outcome, durationMs);
   }
 
   #resourceChanged(change: ResourceChange): void {

@@ -24,11 +24,11 @@ export const judgeTruth = (
   primary: AnsweringPod | undefined,
   rivals: readonly AnsweringPod[],
 ): Truth => {
+  if (sentinelsMayChoose(view)) return { kind: 'left-to-sentinel' };
   if (primary !== undefined) {
     const confirmed = rivals.find((pod) => pod.name === primary.name);
     return confirmed === undefined ? { kind: 'undecided' } : known(confirmed, explainConfirmed(view));
   }
-  if (sentinelsMayChoose(view)) return { kind: 'left-to-sentinel' };
   return judgeByName(view, rivals) ?? judgeByHistory(view, rivals) ?? { kind: 'undecided' };
 };
 
@@ -55,11 +55,12 @@ const explainConfirmed = (view: ClusterView): string =>
     ? 'the Sentinel majority names it'
     : `it is the recorded primary of term ${view.record?.primaryTerm ?? 0}`;
 
+/** Also a choice that is made stays open until all of them say so: the one it fell on must not be fenced. */
 const sentinelsMayChoose = (view: ClusterView): boolean => {
   if (view.spec.mode !== 'Sentinel') return false;
-  const { majorityAnswers, choiceOpen, agreedHost } = judgeSentinels(view);
+  const { majorityAnswers, failoverInProgress, agreedHost } = judgeSentinels(view);
   const named = view.dataPods.find((pod) => pod.ip !== undefined && pod.ip === agreedHost);
-  return !majorityAnswers || choiceOpen || (named !== undefined && !answers(named));
+  return !majorityAnswers || failoverInProgress || (named !== undefined && !answers(named));
 };
 
 const NO_HISTORY = /^0*$/;

@@ -44,8 +44,8 @@ const healed = (p0: Partial<ReachableFacts>, p1: Partial<ReachableFacts>): Redis
 describe('two primaries with data', () => {
   it('the one that the Sentinel majority does not name is fenced, then set aside; it is not made a replica yet', () => {
     const made = plan(healed({}, promotedAt(900)));
-    expect(of(made).slice(0, 3)).toEqual([`LabelRole ${P0}`, `FencePod ${P0}`, `SetAside ${P0}`]);
-    expect(made.actions[2]).toMatchObject({ file: FILE, expectRunId: `run-${P0}` });
+    expect(of(made).slice(0, 4)).toEqual([`ResumePod ${P1}`, `LabelRole ${P0}`, `FencePod ${P0}`, `SetAside ${P0}`]);
+    expect(made.actions[3]).toMatchObject({ file: FILE, expectRunId: `run-${P0}` });
     expect(of(made)).not.toContain(`ReplicateFrom ${P0}`);
     expect(condition(made, 'DataAtRisk')).toMatchObject({ status: 'True', reason: 'TwoPrimaries' });
     expect(condition(made, 'ActionRequired')?.status).toBe('False');
@@ -79,10 +79,14 @@ describe('two primaries with data', () => {
     expect(of(plan(given))).toContain(`ReplicateFrom ${P0}`);
   });
 
-  it('while the Sentinels may still choose, nobody is touched', () => {
-    const open = withFacts(healed({}, promotedAt(900)), {
-      sentinels: [sentinelFacts(podIp(1)), silentFacts(), silentFacts()],
-    });
+  it.each([
+    ['only one answers', [sentinelFacts(podIp(1)), silentFacts(), silentFacts()]],
+    [
+      'one runs a failover',
+      [sentinelFacts(podIp(0)), sentinelFacts(podIp(0), { failoverInProgress: true }), sentinelFacts(podIp(0))],
+    ],
+  ])('while the Sentinels may still choose (%s), nobody is touched', (_name, sentinels) => {
+    const open = withFacts(healed({}, promotedAt(900)), { sentinels });
     expect(of(plan(open))).toEqual([]);
     expect(condition(plan(open), 'DataAtRisk')?.status).toBe('True');
   });
@@ -96,7 +100,7 @@ describe('two primaries without Sentinel', () => {
     const made = plan(
       rivals({}, [masterFacts(P0), masterFacts(P1, { replicationId: OTHER_HISTORY }), replicaFacts(P2, podIp(0))]),
     );
-    expect(of(made)).toEqual([`FencePod ${P1}`, `SetAside ${P1}`]);
+    expect(of(made)).toEqual([`ResumePod ${P0}`, `FencePod ${P1}`, `SetAside ${P1}`]);
   });
 
   it('without a recorded one among them: the one promoted out of the other, with a higher term', () => {

@@ -6,7 +6,7 @@
  */
 import { REDIS_PORT, SENTINEL_PORT } from '#domain';
 import type { SeenExit } from '#domain';
-import { RedisLink, SentinelLink, WITNESS_GAP_MS, WITNESS_TIMEOUT_MS, isRefusedTwice } from '#redis';
+import { RedisLink, SentinelLink, WITNESS_GAP_MS, WITNESS_PATIENCE_MS, WITNESS_TIMEOUT_MS, witnessExit } from '#redis';
 import type { ConnectionEnd, LinkOptions, RedisCredentials } from '#redis';
 import type { PodProjection } from './project-pod.ts';
 
@@ -143,17 +143,22 @@ export class LinkPool {
     return entry.link;
   }
 
-  /** Tells of the end once it is known whether it was an exit: a pass before that could only wait for it. */
+  /** Tells of the end, and once more when it is known to have been an exit: a pass before that can only wait for it. */
   async #ended(entry: Entry<Closable>, { owner, pod, port }: Wanted, end: ConnectionEnd): Promise<void> {
     if (end === 'SELF') return;
-    const closedAtMs = this.#settings.nowMs();
-    if (port === REDIS_PORT && (end === 'FIN' || end === 'RST')) {
-      const question = { host: entry.ip, port, gapMs: WITNESS_GAP_MS, timeoutMs: WITNESS_TIMEOUT_MS };
-      if (await isRefusedTwice(question)) entry.exit = { closedAtMs, refusedTwice: true };
+    const tell = (): void => this.#settings.onEnd(owner, pod.name, end);
+    if (port !== REDIS_PORT || end === 'TIMEOUT') {
+      tell();
+      return;
     }
-    this.#settings.onEnd(owner, pod.name, end);
+    const closedAtMs = this.#settings.nowMs();
+    if (!(await witnessExit({ host: entry.ip, port, ...WITNESS }, tell))) return;
+    entry.exit = { closedAtMs, refusedTwice: true };
+    tell();
   }
 }
+
+const WITNESS = { gapMs: WITNESS_GAP_MS, timeoutMs: WITNESS_TIMEOUT_MS, patienceMs: WITNESS_PATIENCE_MS };
 
 const closeOthers = (links: Map<string, Entry<Closable>> | undefined, present: ReadonlySet<string>): void => {
   for (const [name, entry] of links ?? []) {

@@ -53,7 +53,7 @@ const report = (message: string, actions: readonly Action[], askPerson = false):
 
 /** All losers are fenced; one of them is dealt with a pass. */
 const resolve = (view: ClusterView, { truth, losers, story, confirmed }: Case): RuleOutcome => {
-  const record = confirmed ? [] : [recordTruth(view, truth)];
+  const record = [...(confirmed ? [] : [recordTruth(view, truth)]), ...resume(view, truth)];
   const unlabelled = losers.flatMap((pod) => takeLabel(pod));
   const [loser] = losers;
   if (loser === undefined) return report(story, record);
@@ -78,6 +78,14 @@ const resolve = (view: ClusterView, { truth, losers, story, confirmed }: Case): 
     disruptive: false,
   };
   return report(`${story} ${message}`, [...record, ...unlabelled, ...fenced, keep]);
+};
+
+/** It may have been fenced itself, by a pass that saw another picture; without this it would stand still for a minute. */
+const resume = ({ spec }: ClusterView, { name, facts }: AnsweringPod): readonly Action[] => {
+  if (spec.fenced) return [];
+  const message = `${name} takes writes.`;
+  const action = { kind: 'ResumePod', pod: name, expectRunId: facts.runId, reason: 'TruthServes', message } as const;
+  return [{ ...action, disruptive: false }];
 };
 
 const recordTruth = (view: ClusterView, { name, node, ip }: AnsweringPod): Action => {
