@@ -12,7 +12,7 @@ export interface Health {
   readonly primary: AnsweringPod | undefined;
   /** Replicas that follow the primary with their link up. */
   readonly linked: readonly DataPod[];
-  /** A write would be taken: a primary, and with replicas at least one linked (min-replicas-to-write). */
+  /** A write would be taken: a primary, and as many linked replicas as it wants (min-replicas-to-write). */
   readonly takesWrites: boolean;
   readonly readyPods: number;
   /** What keeps it from being whole, each as a stable code and a sentence; empty when all is well. */
@@ -27,7 +27,7 @@ export const assessHealth = (view: ClusterView, primary: AnsweringPod | undefine
   return {
     primary,
     linked,
-    takesWrites: primary !== undefined && !loading && (view.spec.size === 1 || linked.length > 0),
+    takesWrites: primary !== undefined && !loading && linked.length >= replicasToWrite(view, primary),
     readyPods: view.dataPods.filter((pod) => pod.ready && !pod.terminating).length,
     defects: [
       ...findPrimaryDefects(view, primary),
@@ -38,6 +38,10 @@ export const assessHealth = (view: ClusterView, primary: AnsweringPod | undefine
     stuck: findStuckPods([...view.dataPods, ...view.sentinelPods], view.snapshot),
   };
 };
+
+/** As the primary runs now, else as the spec will have it. */
+export const replicasToWrite = ({ spec }: ClusterView, { facts }: AnsweringPod): number =>
+  Number(facts.config['min-replicas-to-write'] ?? spec.failover.minReplicasToWrite);
 
 export const isLinkedTo = (pod: DataPod, primary: AnsweringPod): boolean =>
   pod.name !== primary.name && answers(pod) && pod.facts.linkUp === true && followsAddressOf(pod, primary);

@@ -7,6 +7,7 @@ import { changeShape } from './rules/change-shape.ts';
 import { correctConfig } from './rules/correct-config.ts';
 import { createDataSet } from './rules/create-data-set.ts';
 import { failOverOperation } from './rules/fail-over-operation.ts';
+import { endBackOff } from './rules/end-back-off.ts';
 import { forgetLostReplicas } from './rules/forget-lost-replicas.ts';
 import { gateDeletion } from './rules/gate-deletion.ts';
 import { gateNamespaceOwner } from './rules/gate-namespace-owner.ts';
@@ -53,6 +54,7 @@ export const RULES: readonly Rule[] = [
   forgetLostReplicas,
   labelRoles,
   replaceUnreachable,
+  endBackOff,
   restorePriority,
   rotateCredentials,
   reconcileUsers,

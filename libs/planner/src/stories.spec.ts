@@ -213,5 +213,5 @@ describe('the simulation', () => {
   ])('finds out a planner that %s', (_name, planner) => {
     const seeds = Array.from({ length: 12 }, (_, index) => index);
     expect(seeds.flatMap((seed) => playSeed(seed, planner).violations)).not.toEqual([]);
-  });
+  }, 60_000);
 });

@@ -18,6 +18,7 @@ const QUIET: ReadonlySet<ActionKind> = new Set<ActionKind>([
   'PublishConnection',
   'WriteRecord',
   'LabelRole',
+  'ResumePod',
 ]);
 const WORRYING: ReadonlySet<string> = new Set(['Degraded', 'ActionRequired', 'SpecRejected']);
 

@@ -1,0 +1,109 @@
+/**
+ * What the agent takes for a death, and what it does not. A killed process is failed over from within about a second; a
+ * frozen, a slow and a cut-off one are left to Sentinel, and without Sentinel nobody is promoted until the primary must
+ * have fenced itself.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startLedger, type LedgerReport } from '../tools/ledger/start-ledger.ts';
+import { cleanUp } from './clean-up.ts';
+import { sharedFleet, type Fleet } from './fleet.ts';
+import { applyRedisCluster, dataPods, makeNamespace, readLocal, waitFor, waitLocallyReady } from './member.ts';
+import { withServerProcess } from './signal-redis.ts';
+import { DURABLE, REPLICATION_SPEC, SENTINEL_SPEC } from './specs.ts';
+
+const NAMESPACE = 'failover';
+/** Sentinel's own down-after is 5 s; together with its election nothing of its own is faster than this. */
+const SENTINEL_ALONE_MS = 5_000;
+let fleet: Fleet;
+
+const make = async (name: string, spec: object): Promise<string> => {
+  await applyRedisCluster(fleet.a.cluster, { namespace: NAMESPACE, name, spec });
+  const ready = await waitLocallyReady(fleet.a.cluster, NAMESPACE, name);
+  return String(ready.status?.currentPrimary);
+};
+
+/** Decisions of this RedisCluster that only a proof of death allows. */
+const promotions = async (name: string): Promise<readonly string[]> => {
+  const { status } = (await readLocal(fleet.a.cluster, NAMESPACE, name)) ?? {};
+  const taken = (status?.decisions ?? []).filter(({ reason }) => reason !== 'CreatingDataSet');
+  return taken.map(({ action }) => action).filter((action) => /FailOverBySentinel|PromotePod/.test(action));
+};
+
+const movedFrom = (name: string, old: string): Promise<string> =>
+  waitFor(
+    `${name} has another primary than ${old}`,
+    async () => {
+      const primary = (await readLocal(fleet.a.cluster, NAMESPACE, name))?.status?.currentPrimary;
+      return primary !== undefined && primary !== old && primary;
+    },
+    60_000,
+  );
+
+const print = (what: string, report: LedgerReport): void =>
+  console.log(
+    `failover: ${what}: engine gap ${Math.round(report.longestEngineGapMs)} ms, client gap ` +
+      `${Math.round(report.longestClientGapMs)} ms, ${report.acknowledged} writes, ${report.lost.length} lost`,
+  );
+
+beforeAll(async () => {
+  fleet = await sharedFleet();
+  await makeNamespace(fleet.a.cluster, NAMESPACE);
+}, 240_000);
+afterAll(() => cleanUp(fleet, fleet.a, NAMESPACE));
+
+it('a killed process is failed over from at once, by Sentinel and without', async () => {
+  const { cluster } = fleet.a;
+  const replication = { ...REPLICATION_SPEC, ...DURABLE, size: 3 };
+  const [sentinelPrimary, plainPrimary] = await Promise.all([
+    make('killed', { ...SENTINEL_SPEC, ...DURABLE }),
+    make('plain', replication),
+  ]);
+  for (const [name, primary, action] of [
+    ['killed', sentinelPrimary, 'FailOverBySentinel'],
+    ['plain', plainPrimary, 'PromotePod'],
+  ] as const) {
+    const ledger = await startLedger(cluster, NAMESPACE, name);
+    await sleep(1_000);
+    await withServerProcess(cluster, NAMESPACE, primary, 'kill -9 $pid');
+    await movedFrom(name, primary);
+    await waitLocallyReady(cluster, NAMESPACE, name);
+    const report = await ledger.finish();
+    print(`${name}, kill -9`, report);
+    expect(report.lost).toEqual([]);
+    expect(report.longestEngineGapMs).toBeLessThan(SENTINEL_ALONE_MS);
+    expect((await promotions(name)).join()).toContain(action);
+  }
+}, 240_000);
+
+it('a slow, then a frozen, then a cut-off primary is not taken for dead', async () => {
+  const { cluster } = fleet.a;
+  const [slow, cut] = ['killed', 'plain'];
+  const before = { slow: await promotions(slow), cut: await promotions(cut) };
+  const primaryOf = async (name: string): Promise<string> =>
+    String((await waitLocallyReady(cluster, NAMESPACE, name)).status?.currentPrimary);
+
+  // A second stopped, a tenth running: commands time out again and again.
+  const steps = Array.from({ length: 5 }, () => 'kill -STOP $pid; sleep 1; kill -CONT $pid; sleep 0.1').join('; ');
+  await withServerProcess(cluster, NAMESPACE, await primaryOf(slow), steps);
+  expect(await promotions(slow)).toEqual(before.slow);
+
+  const frozen = await primaryOf(slow);
+  await withServerProcess(cluster, NAMESPACE, frozen, 'kill -STOP $pid');
+  const cutPrimary = await primaryOf(cut);
+  const nodeName = String(
+    (await dataPods(cluster, NAMESPACE, cut)).find((pod) => pod.metadata.name === cutPrimary)?.spec.nodeName,
+  );
+  const node = cluster.node(Number(nodeName.slice(nodeName.lastIndexOf('-') + 1)));
+  await node.partition('all');
+  try {
+    await sleep(8_000);
+    expect(await promotions(slow)).toEqual(before.slow);
+    expect(await promotions(cut)).toEqual(before.cut);
+  } finally {
+    await node.heal();
+    await withServerProcess(cluster, NAMESPACE, frozen, 'kill -CONT $pid');
+  }
+  await Promise.all([slow, cut].map((name) => waitLocallyReady(cluster, NAMESPACE, name)));
+  expect(await promotions(slow)).toEqual(before.slow);
+}, 240_000);
