@@ -52,11 +52,15 @@ const readBack = async (
 /** By the server's word; a single directive is its own culprit. */
 const findCulprit = (error: string, rest: readonly (readonly [string, string])[]): string | undefined => {
   if (!/^ERR /.test(error)) return undefined;
+  const named = readNamed(error);
+  const found = rest.find(([name]) => name.toLowerCase() === named);
+  const only = rest.length === 1 && /CONFIG SET/.test(error) ? rest[0] : undefined;
+  return (found ?? only)?.[0];
+};
+
+const readNamed = (error: string): string | undefined => {
   const match = CULPRIT.exec(error);
-  const named = (match?.[1] ?? match?.[2])?.toLowerCase();
-  const found = rest.find(([name]) => name.toLowerCase() === named)?.[0];
-  if (found !== undefined) return found;
-  return rest.length === 1 && /CONFIG SET/.test(error) ? rest[0]?.[0] : undefined;
+  return (match?.[1] ?? match?.[2])?.toLowerCase();
 };
 
 /** Without the prefix that says which command it was. */

@@ -34,16 +34,16 @@ const setDiffering = ({ pod, values }: ConfigJudgement['changes'][number]): Acti
 });
 
 const explain = (status: ConfigStatus | undefined, [first]: readonly Action[]): Finding | undefined => {
-  const [refused] = status?.rejected ?? [];
-  if (refused !== undefined) {
-    const rest = (status?.rejected.length ?? 0) - 1;
-    const more = rest > 0 ? ` And ${rest} more, see status.config.` : '';
-    return tell('DirectiveRejected', `${refused.key}: ${refused.reason}${more}`);
-  }
+  const { rejected = [], pendingRestart = [] } = status ?? {};
+  if (rejected.length > 0) return tell('DirectiveRejected', describeRejected(rejected));
   if (first !== undefined) return tell(first.reason, first.message);
-  const pending = status?.pendingRestart ?? [];
-  if (pending.length === 0) return undefined;
-  return tell('RestartPending', `${pending.join(', ')} take effect at the next restart of the pods.`);
+  if (pendingRestart.length === 0) return undefined;
+  return tell('RestartPending', `${pendingRestart.join(', ')} take effect at the next restart of the pods.`);
+};
+
+const describeRejected = (rejected: ConfigStatus['rejected']): string => {
+  const told = rejected.slice(0, 1).map(({ key, reason }) => `${key}: ${reason}`);
+  return rejected.length === 1 ? told.join('') : `${told.join('')} And ${rejected.length - 1} more, see status.config.`;
 };
 
 const tell = (reason: string, message: string): Finding => ({
