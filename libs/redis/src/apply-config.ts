@@ -2,7 +2,8 @@
  * Sets directives on one server although some of them may be refused. A CONFIG SET of many is atomic, so one bad value
  * refuses all: the server names the culprit, the rest is sent again without it. Afterwards the values are read back,
  * since some are taken and changed silently (hz 501 becomes 500). Only a refusal that speaks of a directive counts as
- * one; a server that loads or is busy refuses everything, which says nothing about the values.
+ * one; a server that loads or is busy refuses everything, which says nothing about the values. Words are sent with one space
+ * between them: a configuration file takes more, CONFIG SET save does not.
  */
 import type { RedisCommand } from './assert-command-allowed.ts';
 import { parsePairs } from './parse-pairs.ts';
@@ -27,7 +28,7 @@ export const applyConfig = async (
   values: Values,
 ): Promise<AppliedConfig> => {
   const refused: Record<string, string> = {};
-  let rest = Object.entries(values);
+  let rest = Object.entries(values).map(([name, value]) => [name, value.trim().replace(/\s+/g, ' ')] as const);
   while (rest.length > 0) {
     const [reply] = await send(['CONFIG', 'SET', ...rest.flat()]);
     if (reply?.ok === true) break;
