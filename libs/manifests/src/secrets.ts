@@ -5,7 +5,7 @@
  * was cut off at. `<name>-connection` is what clients read, `<name>-user-<user>` what those of a further user read. Passwords enter here as values and go nowhere but into these Secrets.
  */
 import { createHash } from 'node:crypto';
-import { API_GROUP, REDIS_PORT, SENTINEL_PORT, type KubeObject, type ResolvedSpec } from '#domain';
+import { ANNOTATION, API_GROUP, REDIS_PORT, SENTINEL_PORT, type KubeObject, type ResolvedSpec } from '#domain';
 import { childAnnotations, childLabels, type ChildOwner } from './labels.ts';
 import type { ObjectNames } from './names.ts';
 
@@ -43,7 +43,7 @@ export const CREDENTIALS_ANNOTATION = {
   /** RFC 3339, while old passwords are valid: when the new ones were published. */
   publishedAt: `${API_GROUP}/credentials-published-at`,
   /** uid of the RedisOperation that asked for the last rotation. */
-  rotatedFor: `${API_GROUP}/rotation-operation`,
+  rotatedFor: ANNOTATION.rotationOperation,
 } as const;
 
 /** True when every user has a password of which the servers accept any. */

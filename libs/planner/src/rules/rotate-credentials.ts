@@ -10,9 +10,9 @@ import type { Action } from '#domain';
 import { CREDENTIALS_ANNOTATION, copySources, extraUserKey, extraUserOf, userSecretName } from '#manifests';
 import type { ClusterView } from '../cluster-view.ts';
 import { findChild } from '../find-child.ts';
+import { rotationAsked } from '../operations/rotation-asked.ts';
 import { findLaggard, findGoners, isOldInUse, ownKeys, readCredentials, readServers } from '../read-credentials.ts';
 import type { CredentialsView } from '../read-credentials.ts';
-import { rotationAsked } from '../rotation-asked.ts';
 import type { Rule, RuleContext, RuleOutcome } from '../rule.ts';
 
 export const rotateCredentials: Rule = {
