@@ -35,6 +35,49 @@ const containerOf = (objects: readonly Rendered[]): Container => (podOf(objects)
 const environmentOf = (objects: readonly Rendered[]): Record<string, string | undefined> =>
   Object.fromEntries(containerOf(objects).env.map(({ name, value }) => [name, value]));
 
+/** What the agent does with each right; one that nothing here explains must not be in a chart. */
+const RIGHTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  redisclusters: {
+    'list watch': 'the picture',
+    'create patch': 'what the hub pushes; the finalizer',
+    get: 'read anew before a push or a tombstone is acted on',
+    delete: 'tombstones',
+  },
+  'redisclusters/status': { patch: 'the report', get: 'server-side apply reads before it writes' },
+  redisoperations: { 'get list watch': 'the picture', delete: 'the history limit' },
+  'redisoperations/status': { patch: 'the report', get: 'server-side apply reads before it writes' },
+  pods: { 'get list watch': 'the picture', patch: 'role labels', delete: 'one that never started' },
+  'pods/eviction': { create: 'restarts' },
+  services: { 'get list watch': 'the picture', 'create patch': 'children', delete: 'deletionPolicy' },
+  configmaps: {
+    'get list watch': 'the picture',
+    'create patch': 'children, atoll-scope, state',
+    delete: 'deletionPolicy',
+  },
+  serviceaccounts: { 'get list watch': 'the picture', 'create patch': 'children', delete: 'deletionPolicy' },
+  persistentvolumeclaims: { 'get list watch': 'the picture', patch: 'growth', delete: 'deletionPolicy' },
+  secrets: { get: 'by name', 'create patch': 'credentials, connection, identity', delete: 'deletionPolicy' },
+  statefulsets: { 'get list watch': 'the picture', 'create patch': 'children', delete: 'deletionPolicy, growth' },
+  poddisruptionbudgets: { 'get list watch': 'the picture', 'create patch': 'children', delete: 'deletionPolicy' },
+  events: { create: 'told', patch: 'counted' },
+  leases: { create: 'the first', 'get update patch': 'renewal' },
+  namespaces: { get: 'which member cluster this is' },
+};
+const CLUSTER_RIGHTS: typeof RIGHTS = {
+  nodes: { 'get list watch': 'which are Ready, where a pod may run' },
+  namespaces: { create: 'for an object that the hub wants in one that is not there' },
+  customresourcedefinitions: {
+    'get list watch': 'whether it is being deleted',
+    'create patch': 'the agent brings its own',
+  },
+  storageclasses: { get: 'whether volumes can grow' },
+};
+
+const rightsIn = (table: typeof RIGHTS): string[] =>
+  Object.entries(table).flatMap(([resource, verbs]) =>
+    Object.keys(verbs).flatMap((list) => list.split(' ').map((verb) => `${resource} ${verb}`)),
+  );
+
 describe.each(CHARTS)('chart %s', { timeout: HELM_TIMEOUT_MS }, (chart) => {
   it('passes helm lint and renders with its defaults', async () => {
     await lintChart(chart);
@@ -101,6 +144,17 @@ describe('chart atoll-agent', { timeout: HELM_TIMEOUT_MS }, () => {
       [['pods/eviction'], ['create']],
     ]);
   });
+
+  it.each(['namespace', 'cluster'])(
+    'in scope %s holds the rights that are used, each for a reason, and no other',
+    async (scope) => {
+      const held = rulesOf(await renderChart('atoll-agent', [`scope="${scope}"`])).flatMap((rule) =>
+        rule.resources.flatMap((resource) => rule.verbs.map((verb) => `${resource} ${verb}`)),
+      );
+      const wanted = [...rightsIn(RIGHTS), ...(scope === 'cluster' ? rightsIn(CLUSTER_RIGHTS) : [])];
+      expect([...new Set(held)].sort()).toEqual([...new Set(wanted)].sort());
+    },
+  );
 
   it('in scope namespace has no right outside its namespace', async () => {
     const objects = await renderChart('atoll-agent', ['scope="namespace"']);

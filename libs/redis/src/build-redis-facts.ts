@@ -11,7 +11,7 @@ import type { Pairs } from './parse-pairs.ts';
 export type ReachableRedis = Extract<RedisNodeFacts, { reachable: true }>;
 
 /** INFO sections that the facts are read from; asked for in one command (Redis 7.0 and later take several). */
-export const INFO_SECTIONS = ['server', 'replication', 'persistence', 'keyspace'] as const;
+export const INFO_SECTIONS = ['server', 'replication', 'persistence', 'memory', 'keyspace'] as const;
 
 export const buildRedisFacts = (infoText: string, config: Pairs): ReachableRedis => {
   const info = parseInfo(infoText);
@@ -28,9 +28,15 @@ export const buildRedisFacts = (infoText: string, config: Pairs): ReachableRedis
     connectedReplicas: readInfoNumber(info, 'connected_slaves', 0),
     loading: info['loading'] === '1' || info['async_loading'] === '1',
     keys: countKeys(info),
+    ...readMemory(info),
     ...readPersistence(info),
     config: { ...config },
   };
+};
+
+const readMemory = (info: InfoFields): Pick<ReachableRedis, 'usedMemoryBytes' | 'maxmemoryBytes'> => {
+  const [used, max] = [readInfoNumber(info, 'used_memory', -1), readInfoNumber(info, 'maxmemory', -1)];
+  return { ...(used < 0 ? {} : { usedMemoryBytes: used }), ...(max < 0 ? {} : { maxmemoryBytes: max }) };
 };
 
 const readIdentity = (info: InfoFields): Pick<ReachableRedis, 'runId' | 'version' | 'engine'> => ({
