@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { mutateRedisCluster } from '../tools/fleet/redis-cluster.ts';
 import { cleanUp } from './clean-up.ts';
 import { sharedFleet, type Fleet } from './fleet.ts';
-import { applyRedisCluster, dataPods, makeNamespace, readLocal, waitFor } from './member.ts';
+import { applyRedisCluster, dataPods, kubectl, makeNamespace, readLocal, waitFor } from './member.ts';
 import { SENTINEL_INPUT, SENTINEL_SPEC, STANDALONE_SPEC } from './specs.ts';
 
 const NAMESPACE = 'refusals';
@@ -24,6 +24,22 @@ describe('the hub refuses with userErrors that name the field', () => {
       { spec: { ...SENTINEL_INPUT, config: { replicaof: '10.0.0.1 6379' } } },
       'config',
     ],
+    [
+      'a time zone of nowhere',
+      {
+        spec: {
+          ...SENTINEL_INPUT,
+          maintenanceWindows: [{ start: '03:00', duration: '2h', timeZone: 'Europe/Atlantis' }],
+        },
+      },
+      'timeZone',
+    ],
+    [
+      'a user with rights over the server',
+      { spec: { ...SENTINEL_INPUT, auth: { users: [{ name: 'boss', rules: '~* +@all' }] } } },
+      'rules',
+    ],
+    ['more memory than the reserve leaves', { spec: { ...SENTINEL_INPUT, memory: { maxmemory: '180mb' } } }, 'memory'],
     ['a name that Kubernetes does not take', { name: 'Not_A_Name' }, 'name'],
   ];
   it.each(cases)('%s', async (_title, change, field) => {
@@ -52,6 +68,18 @@ describe('the API server refuses by CEL, agent or no agent', () => {
       /replicaof|operator/,
     ],
     ['a persistent volume without a size', { ...STANDALONE_SPEC, storage: { type: 'PersistentVolume' } }, /size/],
+    ['maxmemory above the limit', { ...SENTINEL_SPEC, memory: { maxmemory: '1gb' } }, /memory limit/],
+    [
+      'a password among the rules of a user',
+      { ...SENTINEL_SPEC, auth: { users: [{ name: 'reader', rules: '~* +@read >secret' }] } },
+      /no password/,
+    ],
+    [
+      'a user of the operator',
+      { ...SENTINEL_SPEC, auth: { users: [{ name: 'default', rules: '~* +@read' }] } },
+      /choose another name/,
+    ],
+    ['hibernation without volumes', { ...SENTINEL_SPEC, hibernation: true }, /PersistentVolume/],
     ['a mode that does not exist', { ...STANDALONE_SPEC, mode: 'Magic' }, /mode/],
   ];
   it.each(cases)('%s', async (_title, spec, message) => {
@@ -59,6 +87,32 @@ describe('the API server refuses by CEL, agent or no agent', () => {
       message,
     );
   });
+});
+
+it('a volume may grow and not shrink, and the mode may change: on an object that nobody acts on', async () => {
+  const { cluster } = fleet.a;
+  const name = 'changing';
+  const before = { ...STANDALONE_SPEC, suspend: true, storage: { type: 'PersistentVolume', size: '128Mi' } };
+  const apply = (change: object) =>
+    applyRedisCluster(cluster, { namespace: NAMESPACE, name, spec: { ...before, ...change } });
+  await apply({});
+  await apply({ mode: 'Replication', size: 2, storage: { type: 'PersistentVolume', size: '256Mi' } });
+  await expect(apply({ storage: { type: 'PersistentVolume', size: '255Mi' } })).rejects.toThrow(/grow and not shrink/);
+  await expect(apply({ storage: undefined })).rejects.toThrow(/storage.type cannot be changed/);
+});
+
+it('a RedisOperation says one thing, and stays what it said', async () => {
+  const operation = (spec: object) => ({
+    apiVersion: 'redis.atoll.dev/v1alpha1',
+    kind: 'RedisOperation',
+    metadata: { name: 'deed', namespace: NAMESPACE },
+    spec: { redisCluster: 'nobody', ...spec },
+  });
+  const apply = (spec: object) => kubectl(fleet.a.cluster, ['apply', '-f', '-'], JSON.stringify(operation(spec)));
+  await expect(apply({ type: 'Plan' })).rejects.toThrow(/type Plan needs plan/);
+  await expect(apply({ type: 'Failover', restart: {} })).rejects.toThrow(/restart belongs to type Restart/);
+  await apply({ type: 'Failover', notAfter: '2020-01-01T00:00:00Z' });
+  await expect(apply({ type: 'Restart', notAfter: '2020-01-01T00:00:00Z' })).rejects.toThrow(/type cannot be changed/);
 });
 
 it('the agent says SpecRejected with the reason where admission could not know, and makes nothing', async () => {

@@ -52,7 +52,21 @@ export const SNAPSHOT_NEEDS_VOLUME: Rule = {
   fieldPath: '.deletionPolicy',
 };
 
+/** Redis' grammar as a Kubernetes quantity: 100mb is 100Mi, 100m is 100M. */
+const AS_QUANTITY =
+  "self.memory.maxmemory.lowerAscii().replace('kb', 'Ki').replace('mb', 'Mi').replace('gb', 'Gi')" +
+  ".replace('b', '').replace('m', 'M').replace('g', 'G')";
+const LIMIT = "string(self.resources.limits['memory'])";
+
 const ON_NEW_FIELDS: readonly Rule[] = [
+  {
+    rule:
+      '!has(self.memory) || !has(self.memory.maxmemory) || ' +
+      "!(has(self.resources) && has(self.resources.limits) && 'memory' in self.resources.limits) || " +
+      `!isQuantity(${LIMIT}) || quantity(${AS_QUANTITY}).isLessThan(quantity(${LIMIT}))`,
+    message: 'memory.maxmemory must be below the memory limit, less the reserve: the kernel would kill Redis first.',
+    fieldPath: '.memory',
+  },
   {
     rule: `!has(self.hibernation) || !self.hibernation || (${HAS_VOLUME} && (!has(self.persistence) || !has(self.persistence.enabled) || self.persistence.enabled))`,
     message:

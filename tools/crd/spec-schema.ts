@@ -144,6 +144,12 @@ const memory = fields(
         rule: '!has(self.maxmemory) || !has(self.maxmemoryPercent)',
         message: 'memory: give maxmemory or maxmemoryPercent, not both.',
       },
+      {
+        rule: '!has(self.maxmemoryPercent) || self.maxmemoryPercent <= 75 || has(self.reserve)',
+        message:
+          'memory.maxmemoryPercent above 75 leaves less than the reserve of 25 %: set memory.reserve too, at least 10 % of the limit.',
+        fieldPath: '.maxmemoryPercent',
+      },
     ],
   },
 );
