@@ -117,6 +117,9 @@ it('what somebody changes by hand is set back within a resync', async () => {
 it('what only a start takes is pending until the pods were rolled', async () => {
   await setConfig({ ...LIVE, databases: '48' });
   await waitForConfig('databases is pending', ({ pendingRestart = [] }) => pendingRestart.includes('databases'));
+  await waitFor('every pod runs it', async () => {
+    const answers = await onEveryPod(['CONFIG GET databases']);
+    return answers.length === 2 && answers.every((answer) => /databases\s+48/.test(answer));
+  });
   await waitForConfig('all are applied', ({ applied }) => applied === Object.keys(LIVE).length);
-  for (const answer of await onEveryPod(['CONFIG GET databases'])) expect(answer).toMatch(/databases\s+48/);
 });

@@ -87,12 +87,15 @@ const tryLogin = async (host: string, username: string, password: string, comman
     lazyConnect: true,
     enableReadyCheck: false,
   });
-  redis.on('error', () => undefined);
+  let refusal: Error | undefined;
+  redis.on('error', (error: Error) => {
+    refusal ??= error;
+  });
   try {
     await redis.connect();
     return String(await redis.call(...(command.split(' ') as [string, ...string[]])));
   } catch (error) {
-    return String((error as Error).message);
+    return (refusal ?? (error as Error)).message;
   } finally {
     redis.disconnect();
   }

@@ -31,3 +31,16 @@ const isEnding = ({ snapshot }: ClusterView): boolean => {
   const last = snapshot.resource.status?.credentials?.step;
   return last === 'Waiting' || last === 'Removing';
 };
+
+/** When to look again for a rotation's sake: soon while servers follow, at the end of the grace period; undefined: for none. */
+export const rotationRecheckMs = (view: ClusterView): number | undefined => {
+  const { recheckSoonMs, recheckLaterMs, gracePeriodMs = view.spec.auth.gracePeriodMs } = view.policy;
+  const credentials = readCredentials(view);
+  if (credentials === undefined) return undefined;
+  const { publishedAtMs } = credentials;
+  if (publishedAtMs !== undefined) {
+    const leftMs = publishedAtMs + gracePeriodMs - view.nowMs;
+    return leftMs > 0 ? Math.min(leftMs, recheckLaterMs) : recheckLaterMs;
+  }
+  return credentials.next.length + credentials.previous.length > 0 ? recheckSoonMs : undefined;
+};

@@ -8,6 +8,7 @@ import { buildStatus } from './build-status.ts';
 import { buildClusterView } from './cluster-view.ts';
 import type { ClusterView } from './cluster-view.ts';
 import { chooseShape } from './shape/choose-shape.ts';
+import { rotationRecheckMs } from './describe-credentials.ts';
 import { findPrimary } from './find-primary.ts';
 import { keepStatus } from './keep-status.ts';
 import { chooseHistory } from './operations/choose-history.ts';
@@ -91,6 +92,8 @@ const chooseRecheck = (
   const { policy, snapshot } = view;
   if (!snapshot.ownsNamespace) return { recheckAfterMs: policy.recheckLaterMs };
   if (openOperations(snapshot).some(isExclusive)) return { recheckAfterMs: policy.recheckSoonMs };
+  const rotationMs = rotationRecheckMs(view);
+  if (rotationMs !== undefined && actions.length === 0) return { recheckAfterMs: rotationMs };
   const waiting = QUIET_PHASES.has(phase);
   return { recheckAfterMs: waiting && actions.length === 0 ? policy.recheckLaterMs : policy.recheckSoonMs };
 };
