@@ -244,6 +244,42 @@ describe('roll-out: a data set of one', () => {
   });
 });
 
+describe('roll-out: exactly two pods', () => {
+  const pair = (spec: Partial<RedisClusterSpec>, live: string): RedisClusterSnapshot => {
+    const config = { 'min-replicas-to-write': live };
+    return withFacts(rolling({ mode: 'Replication', size: 2, ...spec }, { data: [0, 1] }), {
+      redis: [masterFacts('p', { config, connectedReplicas: 1 }), replicaFacts('a', podIp(0), { config })],
+    });
+  };
+
+  it('lowers min-replicas-to-write first, so that writes go on while the only replica is away', () => {
+    const first = plan(pair({}, '1'));
+    expect(deeds(first)).toEqual([]);
+    expect(first.status.rollout?.reason).toBe('LoweringMinReplicas');
+    const second = plan(withRollout(pair({}, '1'), first.status.rollout as RolloutStatus));
+    const values = second.actions.flatMap((action) => (action.kind === 'SetConfig' ? [action.values] : []));
+    expect(values).toEqual([{ 'min-replicas-to-write': '0' }, { 'min-replicas-to-write': '0' }]);
+  });
+
+  it('goes on once it is low, in the running servers and as rendered', () => {
+    const low = withRollout(pair({}, '0'), begun);
+    const { actions } = plan(low);
+    const config = actions.find((action) => action.kind === 'ApplyChild');
+    const live = low.children.map((child) =>
+      config?.kind === 'ApplyChild' &&
+      child.kind === config.object.kind &&
+      child.metadata.name === config.object.metadata.name
+        ? { ...child, ...config.object, metadata: { ...child.metadata, ...config.object.metadata } }
+        : child,
+    );
+    expect(deeds(plan({ ...low, children: live }))).toEqual(['EvictPod 1']);
+  });
+
+  it('leaves what the user set, at the price of the writes meanwhile', () => {
+    expect(deeds(plan(pair({ failover: { minReplicasToWrite: 1 } }, '1')))).toEqual(['EvictPod 1']);
+  });
+});
+
 describe('raise-render-version', () => {
   const ofVersion1 = (spec: Partial<RedisClusterSpec>, data: readonly number[]): RedisClusterSnapshot => {
     const snapshot = rolling(spec, { data });
