@@ -10,6 +10,7 @@ import { answers } from '../cluster-view.ts';
 import type { AnsweringPod, ClusterView, ReachableSentinel, SentinelPod } from '../cluster-view.ts';
 import { followsAddressOf } from '../find-primary.ts';
 import { judgeSentinels } from '../judge-sentinels.ts';
+import { restartsAsked } from '../operations/restarts-asked.ts';
 import { takesTurn } from '../rollout/explain-hold.ts';
 import { findOutdated } from '../rollout/find-outdated.ts';
 import type { Rule } from '../rule.ts';
@@ -41,7 +42,7 @@ export const forgetLostReplicas: Rule = {
 /** Each replica that is still to be restarted leaves another ghost: they are cleared together, before the hand-over. */
 const isRollingReplicas = (view: ClusterView, primary: AnsweringPod): boolean =>
   takesTurn(view.snapshot.resource.status?.rollout) &&
-  findOutdated(view, new Set()).data.some((pod) => pod.name !== primary.name);
+  findOutdated(view, restartsAsked(view)).data.some((pod) => pod.name !== primary.name);
 
 const ghostsOf = (facts: SentinelPod['facts'], today: ReadonlySet<string | undefined>): readonly string[] =>
   facts.reachable ? (facts.replicaHosts ?? []).filter((host) => !today.has(host)) : [];

@@ -7,6 +7,7 @@
 import { CURRENT_RENDER_VERSION } from '#manifests';
 import type { ClusterView } from '../cluster-view.ts';
 import { writeRecord } from '../make-action.ts';
+import { restartsAsked } from '../operations/restarts-asked.ts';
 import { explainTurn, explainWindow } from '../rollout/explain-hold.ts';
 import { findOutdated } from '../rollout/find-outdated.ts';
 import type { Rule } from '../rule.ts';
@@ -29,8 +30,9 @@ export const raiseRenderVersion: Rule = {
 };
 
 const isAboutToRestartAll = (view: ClusterView): boolean => {
-  const { data, unknown } = findOutdated(view, new Set());
-  const isHeld = explainWindow(view) !== undefined;
+  const asked = restartsAsked(view);
+  const { data, unknown } = findOutdated(view, asked);
+  const isHeld = explainWindow(view) !== undefined && data.some((pod) => !asked.has(pod.name));
   return !unknown && !isHeld && data.length > 0 && data.length === view.dataPods.length;
 };
 
