@@ -47,7 +47,15 @@ export const planRedisCluster = (input: PlannerInput): Plan => {
     actions,
     trail,
     status,
-    ...(blind ? {} : planOperations({ view, primary, status, halted })),
+    ...(blind
+      ? {}
+      : planOperations({
+          view,
+          primary,
+          status,
+          halted,
+          replan: (snapshot) => planRedisCluster({ ...input, snapshot }),
+        })),
     ...chooseRecheck(view, status.phase, actions),
   };
 };

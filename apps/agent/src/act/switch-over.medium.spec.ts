@@ -1,53 +1,84 @@
+/** The hand-over on real servers, without Kubernetes, under a user's client and a raw probe of each node. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { afterEach, describe, expect, it } from 'vitest';
+import type { RedisLink, SentinelLink } from '#redis';
 import { startSentinelSet } from '#testing';
 import type { SentinelSet, SentinelSetOptions } from '#testing';
+import { GapMeter } from '../../../../tools/ledger/measure-gap.ts';
 import { UserWriter } from '../../../../tools/ledger/user-writer.ts';
 import { ensureEnginePrograms } from '../../../../tools/local-kubernetes/index.ts';
 import { executeSwitchOver } from './execute-switch-over.ts';
-import { FencedError } from './execution-context.ts';
 import type { ActionOf, ExecutionContext } from './execution-context.ts';
+import { pollUntil } from './poll-until.ts';
 
 const HOST = '127.0.0.1';
 const MASTER = 'medium-1';
-let set: SentinelSet | undefined;
+const running: SentinelSet[] = [];
 
 afterEach(async () => {
-  await set?.stop();
-  set = undefined;
+  await Promise.all(running.splice(0).map((set) => set.stop()));
 });
 
 const start = async (overrides: Partial<SentinelSetOptions> = {}): Promise<SentinelSet> => {
   const programs = await ensureEnginePrograms('redis:7.0');
   if ('unavailable' in programs) throw new Error(programs.reason);
-  const server = programs('redis-server');
-  set = await startSentinelSet({ server, size: 3, sentinels: 3, downAfterMs: 5_000, masterName: MASTER, ...overrides });
+  const options = { size: 3, sentinels: 3, downAfterMs: 5_000, masterName: MASTER, ...overrides };
+  const set = await startSentinelSet({ server: programs('redis-server'), ...options });
+  running.push(set);
   return set;
 };
 
-/** What an executor is given, with a fence that closes before the n-th write, as a kill of the agent would end it. */
-const contextOf = ({ data, sentinels }: SentinelSet, writes = Infinity): ExecutionContext => {
-  let left = writes;
-  return {
-    assertMayWrite: () => {
-      left -= 1;
-      if (left < 0) throw new FencedError();
-    },
+const contextOf = ({ data, sentinels }: SentinelSet): ExecutionContext =>
+  ({
+    assertMayWrite: () => undefined,
     findRedis: (pod: string) => data.find(({ name }) => name === pod)?.link,
     findSentinel: (pod: string) => sentinels.find(({ name }) => name === pod)?.link,
-  } as unknown as ExecutionContext;
+  }) as unknown as ExecutionContext;
+
+/** A context whose connections never answer again after this call was made: the agent is killed right there. */
+const contextKilledAfter = (set: SentinelSet, last: keyof RedisLink | keyof SentinelLink) => {
+  let killed: (() => void) | undefined;
+  const dead = new Promise<void>((resolve) => (killed = resolve));
+  let isDead = false;
+  const mortal = <L extends object>(link: L | undefined): L | undefined =>
+    link &&
+    new Proxy(link, {
+      get: (target, name) => {
+        const value: unknown = Reflect.get(target, name);
+        if (typeof value !== 'function') return value;
+        return async (...args: unknown[]) => {
+          if (isDead) await new Promise(() => undefined);
+          const answer: unknown = await (value as (...given: unknown[]) => unknown).apply(target, args);
+          if (name !== last) return answer;
+          isDead = true;
+          killed?.();
+          return new Promise(() => undefined);
+        };
+      },
+    });
+  const context = contextOf(set);
+  const mortalContext: ExecutionContext = {
+    ...context,
+    findRedis: (pod) => mortal(context.findRedis(pod)),
+    findSentinel: (pod) => mortal(context.findSentinel(pod)),
+  };
+  return { dead, context: mortalContext };
 };
 
-const planFor = async ({ data, sentinels }: SentinelSet, from: number, to: number): Promise<ActionOf<'SwitchOver'>> => {
-  const runIds = await Promise.all(
+const runIdsOf = ({ data }: SentinelSet): Promise<readonly string[]> =>
+  Promise.all(
     data.map(async ({ link }) => {
       const facts = await link.probe();
       return facts.reachable ? facts.runId : '';
     }),
   );
-  const others = data.filter((_, index) => index !== from && index !== to);
+
+const planFor = async (set: SentinelSet, from: number, to: number): Promise<ActionOf<'SwitchOver'>> => {
+  const { data, sentinels } = set;
+  const runIds = await runIdsOf(set);
+  const pods = data.map(({ name }, index) => ({ pod: name, runId: runIds[index] ?? '' }));
   return {
     kind: 'SwitchOver',
     method: sentinels.length > 0 ? 'SENTINEL' : 'COMMAND',
@@ -58,91 +89,180 @@ const planFor = async ({ data, sentinels }: SentinelSet, from: number, to: numbe
     toHost: HOST,
     masterName: MASTER,
     sentinelPods: sentinels.map(({ name }) => name),
-    replicas: others.map(({ name }) => ({
-      pod: name,
-      runId: runIds[data.findIndex((one) => one.name === name)] ?? '',
-    })),
+    replicas: pods.filter((_, index) => index !== from && index !== to),
     reason: 'Test',
-    message: '',
+    message: 'A test asks for it.',
     disruptive: true,
   };
 };
 
-const connect = ({ data, sentinels }: SentinelSet): Redis => {
-  const common = {
-    reconnectOnError: (error: Error) => (error.message.startsWith('READONLY') ? (2 as const) : false),
+/** By way of Sentinel; without, the client of one node each. */
+const connect = ({ sentinels }: SentinelSet): Redis => {
+  const redis = new Redis({
+    sentinels: sentinels.map(({ port }) => ({ host: HOST, port })),
+    name: MASTER,
+    sentinelRetryStrategy: () => 50,
+    reconnectOnError: (error: Error) => (error.message.startsWith('READONLY') ? 2 : false),
     retryStrategy: () => 50,
-  };
-  const redis =
-    sentinels.length > 0
-      ? new Redis({
-          ...common,
-          sentinels: sentinels.map(({ port }) => ({ host: HOST, port })),
-          name: MASTER,
-          sentinelRetryStrategy: () => 50,
-        })
-      : new Redis({ ...common, host: HOST, port: data[0]?.port ?? 0 });
+  });
   redis.on('error', () => undefined);
   return redis;
 };
 
-interface Measured {
-  readonly acknowledged: number;
-  readonly lost: number;
-  readonly clientGapMs: number;
-  readonly tookMs: number;
-}
-
-/** Runs the work under writers and probes, and counts at the new primary what of the acknowledged is there. */
-const underLoad = async (running: SentinelSet, to: number, work: () => Promise<void>): Promise<Measured> => {
-  const redis = connect(running);
-  const startedAt = performance.now();
-  const writer = new UserWriter({ redis, run: randomUUID(), writers: 10, periodMs: 1 }, startedAt);
-  await sleep(300);
-  writer.gap.reset(performance.now());
-  const beganMs = performance.now();
-  await work();
-  const tookMs = performance.now() - beganMs;
-  await sleep(1_500);
-  const clientGapMs = writer.gap.longest(performance.now()).ms;
-  await writer.stop(5_000);
-  redis.disconnect();
-  const primary = new Redis({ host: HOST, port: running.data[to]?.port ?? 0 });
-  const found = await primary.mget(writer.acknowledged);
-  primary.disconnect();
-  const lost = found.filter((value) => value === null).length;
-  return { acknowledged: writer.acknowledged.length, lost, clientGapMs, tookMs };
+/** One write after another at every node; the longest time in which none was taken is the engine's gap. */
+const probeNodes = ({ data }: SentinelSet) => {
+  const gap = new GapMeter(performance.now());
+  const taken: string[] = [];
+  const run = randomUUID();
+  let stopped = false;
+  const loops = data.map(async ({ port, name }) => {
+    const redis = new Redis({ host: HOST, port, retryStrategy: () => 20 });
+    redis.on('error', () => undefined);
+    for (let number = 0; !stopped; number += 1) {
+      const key = `p:${run}:${name}:${number}`;
+      await redis.set(key, '1').then(
+        () => {
+          gap.succeeded(performance.now());
+          taken.push(key);
+        },
+        () => undefined,
+      );
+      await sleep(5);
+    }
+    redis.disconnect();
+  });
+  const stop = async (): Promise<void> => {
+    stopped = true;
+    await Promise.race([Promise.all(loops), sleep(3_000)]);
+  };
+  return { gap, taken, stop };
 };
 
-const roles = async ({ data }: SentinelSet): Promise<readonly string[]> =>
-  Promise.all(
-    data.map(async ({ link }) => {
-      const facts = await link.probe();
-      if (!facts.reachable) return 'silent';
-      return facts.role === 'master' ? 'primary' : `${facts.masterPort} ${facts.linkUp === true ? 'up' : 'down'}`;
-    }),
-  );
+const countMissing = async ({ data }: SentinelSet, primary: number, keys: readonly string[]): Promise<number> => {
+  const redis = new Redis({ host: HOST, port: data[primary]?.port ?? 0 });
+  const values = await redis.mget([...keys]);
+  redis.disconnect();
+  return values.filter((value) => value === null).length;
+};
 
-describe('switch-over on real servers', () => {
-  it('by Sentinel: the wanted replica, back and forth, nothing lost, short gaps', async () => {
-    const running = await start();
+const findPrimaries = async ({ data }: SentinelSet): Promise<readonly number[]> => {
+  const facts = await Promise.all(data.map(({ link }) => link.probe()));
+  return facts.flatMap((one, index) => (one.reachable && one.role === 'master' ? [index] : []));
+};
+
+const expectAllFollow = async ({ data }: SentinelSet, primary: number): Promise<void> => {
+  const facts = await Promise.all(data.map(({ link }) => link.probe(['replica-priority'])));
+  for (const [index, one] of facts.entries()) {
+    expect(one).toMatchObject({ reachable: true, config: { 'replica-priority': '100' } });
+    if (index === primary) expect(one).toMatchObject({ role: 'master' });
+    else expect(one).toMatchObject({ role: 'slave', masterPort: data[primary]?.port, linkUp: true });
+  }
+};
+
+describe('a switchover on real servers', () => {
+  it('by Sentinel: to the wanted replica, thrice, nothing lost, short gaps', async () => {
+    const set = await start();
+    const redis = connect(set);
+    const writer = new UserWriter({ redis, run: randomUUID(), writers: 8, periodMs: 2 }, performance.now());
+    const probe = probeNodes(set);
+    await sleep(300);
+    const figures: { clientMs: number; engineMs: number; tookMs: number }[] = [];
     for (const [from, to] of [
       [0, 2],
       [2, 1],
       [1, 0],
     ] as const) {
-      const action = await planFor(running, from, to);
-      const measured = await underLoad(running, to, () => executeSwitchOver(action, contextOf(running)));
-      expect(measured.lost).toBe(0);
-      expect(await roles(running)).toContain('primary');
+      const action = await planFor(set, from, to);
+      writer.gap.reset(performance.now());
+      probe.gap.reset(performance.now());
+      const beganMs = performance.now();
+      await executeSwitchOver(action, contextOf(set));
+      const tookMs = Math.round(performance.now() - beganMs);
+      await sleep(1_000);
+      const now = performance.now();
+      const clientMs = Math.round(writer.gap.longest(now).ms);
+      figures.push({ clientMs, engineMs: Math.round(probe.gap.longest(now).ms), tookMs });
+      await expectAllFollow(set, to);
     }
-  });
+    await Promise.all([writer.stop(3_000), probe.stop()]);
+    redis.disconnect();
+    process.stdout.write(`switchover by Sentinel: ${JSON.stringify(figures)}\n`);
+    expect(writer.acknowledged.length).toBeGreaterThan(300);
+    expect(await countMissing(set, 0, writer.acknowledged)).toBe(0);
+    expect(await countMissing(set, 0, probe.taken)).toBe(0);
+    for (const { clientMs, engineMs, tookMs } of figures) {
+      expect(clientMs).toBeLessThan(4_000);
+      expect(engineMs).toBeLessThan(2_500);
+      expect(tookMs).toBeLessThan(20_000);
+    }
+  }, 60_000);
 
-  it('without Sentinel: by the server itself', async () => {
-    const running = await start({ sentinels: 0 });
-    const action = await planFor(running, 0, 2);
-    const measured = await underLoad(running, 2, () => executeSwitchOver(action, contextOf(running)));
-    expect(measured.lost).toBe(0);
-    expect(await roles(running)).toContain('primary');
-  });
+  it('without Sentinel: by the server itself, nothing lost', async () => {
+    const set = await start({ sentinels: 0 });
+    const probe = probeNodes(set);
+    await sleep(300);
+    probe.gap.reset(performance.now());
+    await executeSwitchOver(await planFor(set, 0, 2), contextOf(set));
+    await sleep(500);
+    const engineMs = Math.round(probe.gap.longest(performance.now()).ms);
+    await probe.stop();
+    process.stdout.write(`switchover by command: ${JSON.stringify({ engineMs })}\n`);
+    await expectAllFollow(set, 2);
+    expect(await countMissing(set, 2, probe.taken)).toBe(0);
+    expect(engineMs).toBeLessThan(2_500);
+  }, 60_000);
+
+  it('is refused for another process, and for a node that is no linked replica; nothing is paused', async () => {
+    const set = await start({ size: 2, sentinels: 0 });
+    const action = await planFor(set, 0, 1);
+    const refused = (change: Partial<ActionOf<'SwitchOver'>>) =>
+      executeSwitchOver({ ...action, ...change }, contextOf(set));
+    await expect(refused({ toRunId: 'another' })).rejects.toMatchObject({ code: 'RESTARTED' });
+    const itself = { from: 'redis-1', fromRunId: action.toRunId };
+    await expect(refused(itself)).rejects.toMatchObject({ code: 'NOT_LINKED' });
+    expect(await findPrimaries(set)).toEqual([0]);
+  }, 30_000);
+
+  it('a replica that does not catch up keeps the old primary, which takes writes again', async () => {
+    const set = await start();
+    const action = await planFor(set, 0, 1);
+    const left = await set.data[2]?.link.replicaOf({ expectRunId: '', primaryHost: '127.255.255.254', primaryPort: 1 });
+    expect(left?.outcome).toBe('DONE');
+    const redis = new Redis({ host: HOST, port: set.data[0]?.port ?? 0 });
+    await redis.set('before', '1');
+    await expect(executeSwitchOver(action, contextOf(set))).rejects.toMatchObject({ code: 'NOT_CAUGHT_UP' });
+    expect(await findPrimaries(set)).toEqual([0]);
+    expect(await redis.set('after', '1')).toBe('OK');
+    redis.disconnect();
+    expect(await set.data[1]?.link.configGet(['replica-priority'])).toEqual({ 'replica-priority': '100' });
+  }, 60_000);
+});
+
+describe('an agent that is killed in the middle of a switchover', () => {
+  const killedAfter = async (step: 'setInfoPeriod' | 'pauseWrites' | 'failOver' | 'replicaOf'): Promise<void> => {
+    const set = await start();
+    const probe = probeNodes(set);
+    await sleep(200);
+    const { dead, context } = contextKilledAfter(set, step);
+    void executeSwitchOver(await planFor(set, 0, 2), context);
+    await dead;
+    const before = probe.taken.length;
+    // The pause ends by itself, or the Sentinels end it; then somebody takes writes again, with all that was taken before.
+    const resumed = await pollUntil({ withinMs: 25_000, everyMs: 50 }, async () =>
+      probe.taken.length > before + 20 ? true : undefined,
+    );
+    expect(resumed, step).toBe(true);
+    const one = await pollUntil({ withinMs: 25_000, everyMs: 200 }, async () => {
+      const primaries = await findPrimaries(set);
+      return primaries.length === 1 ? primaries[0] : undefined;
+    });
+    await sleep(500);
+    await probe.stop();
+    expect(await countMissing(set, one ?? 0, probe.taken), step).toBe(0);
+    expect(await findPrimaries(set), step).toEqual([one]);
+  };
+
+  it('leaves no write lost and one primary, whichever step it was', async () => {
+    await Promise.all((['setInfoPeriod', 'pauseWrites', 'failOver', 'replicaOf'] as const).map(killedAfter));
+  }, 90_000);
 });

@@ -22,7 +22,7 @@ const askFor = (view: ClusterView, primary: AnsweringPod | undefined, to: string
   });
 
 /** A rule asks before there is a status of this pass. */
-type Asked = Omit<OperationContext, 'status'>;
+type Asked = Pick<OperationContext, 'operation' | 'view' | 'primary'>;
 
 /** The hand-over that this operation needs now, or why not. */
 export const planRequestedFailover = ({ operation, view, primary }: Asked): SwitchOverAction | CannotSwitch =>

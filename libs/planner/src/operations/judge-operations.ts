@@ -19,6 +19,7 @@ export interface OperationsInput {
   readonly view: ClusterView;
   readonly primary: AnsweringPod | undefined;
   readonly status: PlannedStatus;
+  readonly replan: OperationContext['replan'];
   /** The rule that ended this pass early, with its reason: nothing is begun behind its back. */
   readonly halted: { readonly reason: string; readonly message: string } | undefined;
 }
@@ -40,7 +41,8 @@ export const judgeOperations = (input: OperationsInput): readonly PlannedOperati
   }));
 
 const judge = (operation: RedisOperationObject, input: OperationsInput): OperationVerdict => {
-  const context: OperationContext = { operation, view: input.view, primary: input.primary, status: input.status };
+  const { view, primary, status, replan } = input;
+  const context: OperationContext = { operation, view, primary, status, replan };
   const kind = KINDS[operation.spec.type];
   const cancelled = operation.spec.cancel === true;
   if (operation.status?.phase === 'Running') return cancelled ? kind.cancel(context) : kind.proceed(context);

@@ -1,5 +1,5 @@
 /** What each type of RedisOperation knows of itself; `judge-operations` asks them. All pure. */
-import type { PlannedOperation, PlannedStatus, RedisOperationObject } from '#domain';
+import type { Plan, PlannedOperation, PlannedStatus, RedisClusterSnapshot, RedisOperationObject } from '#domain';
 import type { AnsweringPod, ClusterView } from '../cluster-view.ts';
 
 export interface OperationContext {
@@ -8,6 +8,8 @@ export interface OperationContext {
   readonly primary: AnsweringPod | undefined;
   /** Of this pass, as it will be reported. */
   readonly status: PlannedStatus;
+  /** The whole planner over another picture, at this instant. */
+  readonly replan: (snapshot: RedisClusterSnapshot) => Plan;
 }
 
 export type OperationVerdict = Omit<PlannedOperation, 'name' | 'uid'>;

@@ -3,6 +3,7 @@
  * window), or two other RedisClusters are in disruption. A held rollout disturbs nobody, so it gives its turn to others.
  * What a RedisOperation asks for waits for its turn only.
  */
+import { planHash } from '#manifests';
 import type { ClusterView } from '../cluster-view.ts';
 import type { NextRestart } from './choose-restart.ts';
 import type { Unrest } from './explain-unrest.ts';
@@ -82,9 +83,8 @@ const explainApproval = (
   return { reason: HOLDS.approval, message };
 };
 
-/** Generation of the spec and what pods are made from: what a person who looks at the RedisCluster consents to. */
-export const rolloutHash = ({ generation, renderVersion }: ClusterView): string =>
-  `generation-${generation}-render-${renderVersion}`;
+/** The same that a RedisOperation Plan tells for this spec, so that a person may consent before or after it is applied. */
+export const rolloutHash = ({ snapshot }: ClusterView): string => planHash(snapshot.resource.spec);
 
 /** One that is in disruption already goes on; its turn is not given up in the middle. */
 export const explainTurn = ({ snapshot }: ClusterView): Unrest | undefined => {
