@@ -33,7 +33,7 @@ import { executeWriteCredentials } from './execute-write-credentials.ts';
 import { executeWriteRecord } from './execute-write-record.ts';
 import type { ExecutionContext, Executor } from './execution-context.ts';
 
-const EXECUTORS: { readonly [K in ActionKind]?: Executor<K> } = {
+const EXECUTORS: { readonly [K in ActionKind]: Executor<K> } = {
   AddFinalizer: executeAddFinalizer,
   RemoveFinalizer: executeRemoveFinalizer,
   ApplyChild: executeApplyChild,

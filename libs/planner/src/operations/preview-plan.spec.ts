@@ -85,7 +85,7 @@ describe('RedisOperation Plan', () => {
     const spec = settled().resource.spec;
     const { plan } = preview({ size: 4 });
     expect(plan.hash).toBe(planHash({ ...spec, size: 4 }));
-    expect(plan.hash).toBe(planHash({ size: 4, updateStrategy: { type: 'OnApproval' }, ...spec, ...{ size: 4 } }));
+    expect(plan.hash).toBe(planHash({ updateStrategy: { type: 'OnApproval' }, ...spec, size: 4 }));
     expect(plan.hash).not.toBe(planHash(spec));
   });
 });
