@@ -195,7 +195,10 @@ const setAside = (world: World, { pod, expectRunId }: Of<'SetAside'>): void => {
   }
 };
 
-const EXECUTORS: { readonly [K in Action['kind']]?: (world: World, action: Of<K>) => void } = {
+/** The simulated servers know no passwords. */
+const withoutTrace = (): void => undefined;
+
+const EXECUTORS: { readonly [K in Action['kind']]: (world: World, action: Of<K>) => void } = {
   AddFinalizer: (world) => setFinalizers(world, [FINALIZER]),
   RemoveFinalizer: (world) => setFinalizers(world, []),
   ApplyChild: (world, { object }) => putChild(world, object),
@@ -253,4 +256,8 @@ const EXECUTORS: { readonly [K in Action['kind']]?: (world: World, action: Of<K>
   SetAside: setAside,
   EvictPod: (world, { pod, podUid }) => removePod(world, pod, podUid),
   DeletePod: (world, { pod, podUid }) => removePod(world, pod, podUid),
+  WriteCredentials: withoutTrace,
+  SetUsers: withoutTrace,
+  SetReplicationLogin: withoutTrace,
+  SetSentinelLogin: withoutTrace,
 };
