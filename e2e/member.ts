@@ -164,7 +164,7 @@ export interface LocalRedisCluster extends KubeItem {
     readonly primaryTerm?: number;
     readonly readyPods?: number;
     readonly dataSetId?: string;
-    readonly decisions?: readonly { readonly action: string; readonly reason: string }[];
+    readonly decisions?: readonly { readonly time: string; readonly action: string; readonly reason: string }[];
     readonly setAside?: readonly { readonly pod: string; readonly file: string }[];
     readonly conditions?: readonly {
       readonly type: string;

@@ -15,8 +15,15 @@ export async function withServerProcess(
   const nodeName = item?.spec.nodeName ?? '';
   const node = cluster.node(Number(nodeName.slice(nodeName.lastIndexOf('-') + 1)));
   const uid = item?.metadata.uid ?? '';
-  const isServer = `grep -qs '${uid}' $p/cgroup && grep -qs 'server' $p/comm`;
-  const script = `for p in /proc/[0-9]*; do if ${isServer}; then pid="\${p#/proc/}"; ${line}; exit $?; fi; done; exit 3`;
+  const script = [
+    'for p in /proc/[0-9]*; do',
+    '  { read -r comm < $p/comm; } 2>/dev/null || continue',
+    '  case $comm in *-server) ;; *) continue ;; esac',
+    `  grep -qs '${uid}' $p/cgroup || continue`,
+    `  pid="\${p#/proc/}"; ${line}; exit $?`,
+    'done',
+    'exit 3',
+  ].join('\n');
   const { exitCode, stderr } = await node.exec(['sh', '-c', script]);
   if (exitCode !== 0) throw new Error(`${line} for ${pod}: exit code ${exitCode} ${stderr}`);
 }
