@@ -5,12 +5,26 @@ export const FAULTS = [
   'delete the pod of the primary',
   'delete the pod of a replica',
   'delete a sentinel pod',
+  'stop the server process of the primary for a while',
+  'stop the server process of a replica for a while',
+  'cut a node off for a while',
   'delete the primary Service',
+  'delete the connection Secret',
   'delete a ConfigMap',
   'delete the disruption budget',
   'delete the agent pod',
   'restart the API server',
+  'ask for a switchover',
+  'ask for a rolling restart',
 ] as const;
+/** After these asynchronous replication may have lost what only the primary had: 12 s of it at most (max-lag and 2 s). */
+export const LOSSY: ReadonlySet<string> = new Set<Fault>([
+  'kill the server process of the primary',
+  'delete the pod of the primary',
+  'stop the server process of the primary for a while',
+  'cut a node off for a while',
+]);
+
 export type Fault = (typeof FAULTS)[number];
 
 /** Numbers in [0, 1) from a 32-bit seed: mulberry32. */

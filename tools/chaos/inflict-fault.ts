@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { LocalCluster } from '../local-kubernetes/index.ts';
 import type { ChosenFault, Fault } from './choose-fault.ts';
 
@@ -58,16 +59,53 @@ const deletePod: Inflict = async (target, chosen) => {
   if (pod !== undefined) await remove(target, 'pod', pod);
 };
 
-/** SIGKILL from inside the container: its process 1 is shielded from that, so the node does it from outside. */
-const killServer: Inflict = async (target, chosen) => {
-  const pod = await choosePod(target, chosen);
-  if (pod === undefined) return;
+/** Sends a signal to the server of a pod from the node: inside the container its process 1 is shielded from it. */
+async function signalServer(target: ChaosTarget, pod: string, signal: 'KILL' | 'STOP' | 'CONT'): Promise<void> {
   const argv = ['get', 'pod', pod, '-n', target.namespace, '-o', 'jsonpath={.spec.nodeName} {.metadata.uid}'];
   const [nodeName = '', uid = ''] = (await target.cluster.kubectl(argv)).stdout.split(' ');
-  const node = target.cluster.node(Number(nodeName.slice(nodeName.lastIndexOf('-') + 1)));
-  const script = `for p in /proc/[0-9]*; do grep -qs '${uid}' $p/cgroup && grep -qs redis-server $p/cmdline && kill -9 "\${p#/proc/}"; done; true`;
+  if (uid === '') return;
+  const node = target.cluster.node(numberOf(nodeName));
+  const script = `for p in /proc/[0-9]*; do grep -qs '${uid}' $p/cgroup && grep -qs redis-server $p/cmdline && kill -${signal} "\${p#/proc/}"; done; true`;
   await node.exec(['sh', '-c', script]);
+}
+
+const numberOf = (nodeName: string): number => Number(nodeName.slice(nodeName.lastIndexOf('-') + 1));
+
+const killServer: Inflict = async (target, chosen) => {
+  const pod = await choosePod(target, chosen);
+  if (pod !== undefined) await signalServer(target, pod, 'KILL');
 };
+
+/** Between one and thirteen seconds: shorter and longer than what Sentinel waits. */
+const lastingMs = (pick: number): number => 1_000 + Math.floor(pick * 12_000);
+
+const stopServer: Inflict = async (target, chosen) => {
+  const pod = await choosePod(target, chosen);
+  if (pod === undefined) return;
+  await signalServer(target, pod, 'STOP');
+  await sleep(lastingMs(chosen.pick));
+  await signalServer(target, pod, 'CONT');
+};
+
+const cutNodeOff: Inflict = async ({ cluster }, { pick }) => {
+  const node = cluster.node(1 + Math.floor(pick * cluster.nodeCount));
+  await node.partition('all');
+  await sleep(lastingMs(pick));
+  await node.heal();
+};
+
+/** A RedisOperation, as a person makes it with kubectl. */
+const operate =
+  (type: 'Failover' | 'Restart'): Inflict =>
+  async (target, { pick }) => {
+    const object = {
+      apiVersion: 'redis.atoll.dev/v1alpha1',
+      kind: 'RedisOperation',
+      metadata: { name: `chaos-${type.toLowerCase()}-${Math.floor(pick * 1e9)}`, namespace: target.namespace },
+      spec: { redisCluster: target.name, type },
+    };
+    await target.cluster.kubectl(['create', '-f', '-'], { input: JSON.stringify(object) });
+  };
 
 const INFLICT: Readonly<Record<Fault, Inflict>> = {
   'kill the server process of the primary': killServer,
@@ -75,6 +113,12 @@ const INFLICT: Readonly<Record<Fault, Inflict>> = {
   'delete the pod of the primary': deletePod,
   'delete the pod of a replica': deletePod,
   'delete a sentinel pod': deletePod,
+  'stop the server process of the primary for a while': stopServer,
+  'stop the server process of a replica for a while': stopServer,
+  'cut a node off for a while': cutNodeOff,
+  'ask for a switchover': operate('Failover'),
+  'ask for a rolling restart': operate('Restart'),
+  'delete the connection Secret': (target) => remove(target, 'secret', `${target.name}-connection`),
   'delete the primary Service': (target) => remove(target, 'service', target.name),
   'delete a ConfigMap': async (target, { pick }) => {
     const maps = (await names(target, 'configmaps', `app.kubernetes.io/instance=${target.name}`)).filter(

@@ -1,5 +1,6 @@
 // `npm run chaos -- --seed N --minutes M`: seeded faults on a Sentinel Redis in a real cluster, while a client keeps a ledger of what
-// was acknowledged by every copy. Ends with: converged, and nothing of the ledger missing.
+// was acknowledged by every copy and another one of all that was acknowledged at all. Ends with: converged, nothing missing that all
+// copies had, no more lost of the rest than asynchronous replication declares, and no forbidden command ever sent.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,7 +13,9 @@ import { startHub, type HubProcess } from '../fleet/hub-process.ts';
 import { enrolCluster } from '../fleet/member-cluster.ts';
 import { createRedisCluster, isReady, waitForRedisCluster } from '../fleet/redis-cluster.ts';
 import { buildAgentImage, ensureEngineImage, ensureHelm, LocalKubernetes } from '../local-kubernetes/index.ts';
-import { chooseFault, seededRandom } from './choose-fault.ts';
+import { findForbidden, RecordingProxy } from '#testing';
+import { startLedger, type LedgerReport } from '../ledger/start-ledger.ts';
+import { chooseFault, LOSSY, seededRandom } from './choose-fault.ts';
 import { inflictFault, type ChaosTarget } from './inflict-fault.ts';
 import { WriteLedger } from './write-ledger.ts';
 
@@ -27,17 +30,54 @@ const SPEC = {
 const CONVERGE_MS = 180_000;
 const log = (line: string): void => console.log(line);
 
-async function inflictUntil(target: ChaosTarget, seed: number, untilMs: number): Promise<number> {
+/** Writes a second of the second ledger, and for how long a deposed primary may have taken some (max-lag and 2 s). */
+const WRITERS = { writers: 2, writePeriodMs: 40, probePeriodMs: 20 };
+const WRITES_A_SECOND = (WRITERS.writers * 1_000) / WRITERS.writePeriodMs;
+const LOSS_WINDOW_S = 12;
+
+interface Inflicted {
+  readonly count: number;
+  readonly lossy: number;
+}
+
+async function inflictUntil(target: ChaosTarget, seed: number, untilMs: number): Promise<Inflicted> {
   const random = seededRandom(seed);
-  let inflicted = 0;
+  let count = 0;
+  let lossy = 0;
   while (performance.now() < untilMs) {
     const chosen = chooseFault(random);
     log(`${new Date().toISOString()}  ${chosen.fault}`);
     await inflictFault(target, chosen);
-    inflicted += 1;
+    count += 1;
+    if (LOSSY.has(chosen.fault)) lossy += 1;
     await sleep(chosen.pauseMs);
   }
-  return inflicted;
+  return { count, lossy };
+}
+
+/** From now on every connection of the agent to Redis and Sentinel goes through the proxy. */
+async function recordAgent({ cluster }: ChaosTarget): Promise<RecordingProxy> {
+  const proxy = await RecordingProxy.start(cluster.hostAddress);
+  const setting = `ATOLL_TEST_REDIS_PROXY=${cluster.hostAddress}:${proxy.port}`;
+  await cluster.kubectl(['set', 'env', 'deployment/atoll-agent', '-n', 'atoll-system', setting]);
+  await cluster.kubectl(['rollout', 'status', 'deployment/atoll-agent', '-n', 'atoll-system', '--timeout=60s']);
+  return proxy;
+}
+
+function judgeProxy(proxy: RecordingProxy): string[] {
+  const names = new Set(proxy.commands.map(({ words }) => words[0] ?? ''));
+  log(`${proxy.commands.length} commands of the agent recorded: ${[...names].sort().join(', ')}`);
+  const forbidden = findForbidden(proxy.commands).map(({ words, why }) => `${words.join(' ')} ${why}`);
+  return proxy.commands.length === 0 ? ['nothing recorded: this run proves nothing'] : forbidden.slice(0, 5);
+}
+
+function judgeLedger(report: LedgerReport, { lossy }: Inflicted): string[] {
+  const bound = lossy * LOSS_WINDOW_S * WRITES_A_SECOND;
+  log(
+    `${report.acknowledged} writes acknowledged, ${report.lost.length} lost (declared: ${bound}), ${report.errors} errors; longest gap ` +
+      `${report.longestClientGapMs} ms at a client, ${report.longestEngineGapMs} ms at the engine; two primaries for ${report.twoPrimariesMs} ms`,
+  );
+  return report.lost.length > bound ? [`${report.lost.length} acknowledged writes lost, declared are ${bound}`] : [];
 }
 
 async function runChaos(
@@ -64,6 +104,8 @@ async function runChaos(
     if (result.exitCode !== 0) throw new Error(result.stderr);
     return result.stdout;
   };
+  const proxy = await recordAgent(target);
+  const all = await startLedger(cluster, target.namespace, target.name, WRITERS);
   const client = await connectRedis(kubectl, target.namespace, target.name);
   client.on('error', () => undefined); // expected here: the ledger counts what was acknowledged
   const ledger = new WriteLedger(client, SPEC.size - 1);
@@ -71,7 +113,7 @@ async function runChaos(
   const inflicted = await inflictUntil(target, options.seed, performance.now() + options.minutes * 60_000);
   const report = await ledger.stop();
   log(
-    `${inflicted} faults; ${report.attempted} writes, ${report.safe} on all copies; longest gap ${report.longestGapMs} ms`,
+    `${inflicted.count} faults; ${report.attempted} writes, ${report.safe} on all copies; longest gap ${report.longestGapMs} ms`,
   );
 
   const failures: string[] = [];
@@ -80,13 +122,16 @@ async function runChaos(
       failures.push(`not converged: ${String(error)}`);
     },
   );
+  failures.push(...judgeLedger(await all.finish(), inflicted), ...judgeProxy(proxy));
+  await proxy.stop();
   const reader = await connectRedis(kubectl, target.namespace, target.name);
   const missing = await ledger.missing(reader);
   if (missing.length > 0)
     failures.push(
       `${missing.length} writes that every copy had acknowledged are missing, the first: ${missing[0] ?? ''}`,
     );
-  if (report.safe < inflicted) failures.push(`only ${report.safe} writes reached all copies: this run proves nothing`);
+  if (report.safe < inflicted.count)
+    failures.push(`only ${report.safe} writes reached all copies: this run proves nothing`);
   client.disconnect();
   reader.disconnect();
   return failures;
