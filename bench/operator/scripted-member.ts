@@ -2,11 +2,11 @@
  * A member cluster without containers: the fake API server, and a kubelet that starts one real redis-server for each
  * data pod of a StatefulSet. The agent that runs against it is the real bundle, and everything it says to Redis is real.
  */
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { LABEL, REDIS_PORT, WAITING_PRIMARY_HOST, WAITING_PRIMARY_PORT, type KubeObject } from '#domain';
+import { LABEL, REDIS_PORT, SENTINEL_PORT, WAITING_PRIMARY_HOST, WAITING_PRIMARY_PORT, type KubeObject } from '#domain';
 import { FakeKubeServer } from '#testing';
 import { LoopbackRedis } from './loopback-redis.ts';
 
@@ -77,6 +77,46 @@ export class ScriptedMember {
     return all.filter(({ status }) => (status as { phase?: string } | undefined)?.phase === phase).length;
   }
 
+  createOperation(namespace: string, name: string, spec: unknown): void {
+    const object = {
+      apiVersion: 'redis.atoll.dev/v1alpha1',
+      kind: 'RedisOperation',
+      metadata: { namespace, name },
+      spec,
+    };
+    this.#server.store.create(
+      { collection: 'redis.atoll.dev/v1alpha1/redisoperations', namespace, name },
+      object,
+      SPEC,
+    );
+  }
+
+  phaseOf(namespace: string, name: string): string | undefined {
+    return this.#statusOf(namespace, name)?.phase;
+  }
+
+  /** Address of the recorded primary. */
+  primaryAddress(namespace: string, name: string): string {
+    const pod = this.#statusOf(namespace, name)?.currentPrimary ?? '';
+    return podIpOf(this.#server.store.read({ collection: 'v1/pods', namespace, name: pod }));
+  }
+
+  addresses(namespace: string, name: string, component: 'redis' | 'sentinel'): string[] {
+    return this.#server.store
+      .list('v1/pods', namespace)
+      .filter(
+        ({ metadata: { labels = {} } }) => labels[LABEL.instance] === name && labels[LABEL.component] === component,
+      )
+      .map(podIpOf);
+  }
+
+  /** What the Secret for clients says. */
+  connection(namespace: string, name: string): { masterName: string; username: string; password: string } {
+    const secret = this.#server.store.read({ collection: 'v1/secrets', namespace, name: `${name}-connection` });
+    const value = (key: string): string => decode(secret, key);
+    return { masterName: value('masterName'), username: value('username'), password: value('password') };
+  }
+
   get requests(): number {
     return this.#server.requests.length;
   }
@@ -86,6 +126,11 @@ export class ScriptedMember {
     this.redis.stopAll();
     await this.#server.stop();
     await rm(this.#folder, { recursive: true, force: true });
+  }
+
+  #statusOf(namespace: string, name: string): { phase?: string; currentPrimary?: string } | undefined {
+    const key = { collection: 'redis.atoll.dev/v1alpha1/redisclusters', namespace, name };
+    return this.#server.store.read(key)['status'] as { phase?: string; currentPrimary?: string } | undefined;
   }
 
   #createNode(): void {
@@ -117,7 +162,7 @@ export class ScriptedMember {
     const name = `${set}-${ordinal}`;
     const labels = { ...template.metadata.labels, 'controller-revision-hash': `${set}-1` };
     const address = this.redis.nextAddress();
-    this.#startRedis(statefulSet, address);
+    this.#startServer(statefulSet, ordinal, address);
     const key = { collection: 'v1/pods', namespace, name };
     const spec = { ...(template.spec as object), nodeName: NODE };
     this.#server.store.create(
@@ -142,30 +187,56 @@ export class ScriptedMember {
     this.#server.store.update(key, (live) => ({ ...live, status }), STATUS);
   }
 
-  /** As the startup guard starts an empty pod: a replica of nobody, until the agent decides. */
-  #startRedis({ metadata }: KubeObject, address: string): void {
+  #startServer({ metadata }: KubeObject, ordinal: number, address: string): void {
     const { namespace = '', name, labels = {} } = metadata;
-    const { items } = { items: this.#server.store.list('v1/secrets', namespace) };
-    const secret = items.find(
-      (each) =>
-        each.metadata.name.endsWith('-credentials') && each.metadata.labels?.[LABEL.dataSet] === labels[LABEL.dataSet],
-    );
+    const secret = this.#server.store
+      .list('v1/secrets', namespace)
+      .find(
+        (each) =>
+          each.metadata.name.endsWith('-credentials') &&
+          each.metadata.labels?.[LABEL.dataSet] === labels[LABEL.dataSet],
+      );
     if (secret === undefined) throw new Error(`no credentials for ${name}`);
-    const password = (user: string): string =>
-      Buffer.from((secret['data'] as Record<string, string>)[user] ?? '', 'base64').toString();
-    this.redis.start(address, REDIS_PORT, [
-      'save ""',
-      'hz 1',
-      'dynamic-hz no',
-      `replica-announce-ip ${address}`,
-      `bind-source-addr ${address}`,
-      'repl-diskless-sync-delay 0',
-      `replicaof ${WAITING_PRIMARY_HOST} ${WAITING_PRIMARY_PORT}`,
-      'masteruser replication',
-      `masterauth ${password('replication')}`,
-      `user atoll on >${password('atoll')} ~* &* +@all`,
-      `user replication on >${password('replication')} +psync +replconf +ping`,
-      `user app on >${password('app')} ~* &* +@all`,
-    ]);
+    const password = (user: string): string => decode(secret, user);
+    if (name.endsWith('-sentinel')) {
+      const id = createHash('sha1').update(`${name}/${ordinal}`).digest('hex');
+      this.redis.start(address, SENTINEL_PORT, sentinelLines(address, id, password), 'sentinel');
+    } else {
+      this.redis.start(address, REDIS_PORT, redisLines(address, password));
+    }
   }
 }
+
+type Password = (user: string) => string;
+
+/** As the startup guard starts an empty pod: a replica of nobody, until the agent decides. */
+const redisLines = (address: string, password: Password): string[] => [
+  'save ""',
+  'hz 1',
+  'dynamic-hz no',
+  'enable-protected-configs yes',
+  `replica-announce-ip ${address}`,
+  `bind-source-addr ${address}`,
+  'repl-diskless-sync-delay 0',
+  `replicaof ${WAITING_PRIMARY_HOST} ${WAITING_PRIMARY_PORT}`,
+  'masteruser replication',
+  `masterauth ${password('replication')}`,
+  'user default off resetpass ~* &* +@all',
+  ...['atoll', 'app', 'sentinel'].map((user) => `user ${user} on >${password(user)} ~* &* +@all`),
+  `user replication on >${password('replication')} +psync +replconf +ping`,
+];
+
+const sentinelLines = (address: string, id: string, password: Password): string[] => [
+  `sentinel myid ${id}`,
+  `sentinel announce-ip ${address}`,
+  `sentinel announce-port ${SENTINEL_PORT}`,
+  'sentinel sentinel-user sentinel',
+  `sentinel sentinel-pass ${password('sentinel')}`,
+  'user default off resetpass ~* &* +@all',
+  ...['atoll', 'app', 'sentinel'].map((user) => `user ${user} on >${password(user)} ~* &* +@all`),
+];
+
+const decode = (secret: KubeObject, key: string): string =>
+  Buffer.from((secret['data'] as Record<string, string>)[key] ?? '', 'base64').toString();
+
+const podIpOf = (pod: KubeObject): string => (pod['status'] as { podIP?: string } | undefined)?.podIP ?? '';
