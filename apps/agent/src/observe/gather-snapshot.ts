@@ -22,6 +22,7 @@ import type { OperationCache } from './operation-cache.ts';
 import type { MemberCache } from './member-cache.ts';
 import type { PodProjection } from './project-pod.ts';
 import type { SecretContent, SecretReader } from './secret-reader.ts';
+import { ClockWatch } from './watch-clock.ts';
 
 /** A closed watch is mended within seconds; a picture older than this is not acted on (04, Never 9). */
 export const STALE_AFTER_MS = 30_000;
@@ -92,9 +93,11 @@ const withinMs = <T>(answer: Promise<T>, limitMs: number, late: T): Promise<T> =
 
 export class Observer {
   readonly #settings: ObserverSettings;
+  readonly #clockWatch: ClockWatch;
 
   constructor(settings: ObserverSettings) {
     this.#settings = settings;
+    this.#clockWatch = new ClockWatch(settings.clock);
   }
 
   /** undefined: there is no such RedisCluster any more. Rejects when the API server does not answer for a Secret. */
@@ -174,9 +177,10 @@ export class Observer {
     return operations === undefined ? {} : { operations };
   }
 
-  /** The date of the picture: now, unless a watch has been down too long; then it has no date that anybody may act on. */
+  /** The date of the picture: now, unless a watch has been down too long or the clock was set; then it has none to act on. */
   #observedAtMs(nowMs: number): number {
-    return this.#settings.cache.isStale(STALE_AFTER_MS) ? 0 : nowMs;
+    const isSteady = this.#clockWatch.isSteady();
+    return isSteady && !this.#settings.cache.isStale(STALE_AFTER_MS) ? nowMs : 0;
   }
 
   /** Deleting children is final, so for a terminating object the definition is asked anew: the watch may lag behind. */
