@@ -1,0 +1,134 @@
+/** Users of real servers: what is set is read back as wanted, what is changed by hand is seen, and nobody is cut off. */
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { RedisClusterObject } from '#domain';
+import { RedisLink } from '#redis';
+import { ensureEnginePrograms } from '../../../../tools/local-kubernetes/index.ts';
+import { aclExpectation } from '../acl-expectation.ts';
+
+const HOST = '127.0.0.1';
+const running: ChildProcess[] = [];
+const endings: (() => void)[] = [];
+afterEach(() => {
+  for (const end of endings.splice(0)) end();
+  for (const child of running.splice(0)) child.kill('SIGKILL');
+});
+
+const freePort = (): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(0, HOST, () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
+    });
+  });
+
+const VALUES = { atoll: 'pw-atoll', replication: 'pw-repl', sentinel: 'pw-sentinel', app: 'pw-app' };
+
+const resource = (users: readonly { readonly name: string; readonly rules: string }[]): RedisClusterObject =>
+  ({
+    metadata: { name: 'x', namespace: 'y' },
+    spec: { engine: { type: 'Redis', version: '8.0' }, mode: 'Standalone', auth: { users } },
+  }) as unknown as RedisClusterObject;
+
+const start = async (command: readonly string[]) => {
+  const folder = mkdtempSync(join(tmpdir(), 'set-users-'));
+  endings.push(() => rmSync(folder, { recursive: true, force: true }));
+  const port = await freePort();
+  const acl = join(folder, 'users.acl');
+  writeFileSync(acl, `user default off\nuser atoll on >${VALUES.atoll} ~* &* +@all\n`);
+  const file = join(folder, 'redis.conf');
+  writeFileSync(
+    file,
+    [`port ${port}`, `dir ${folder}`, 'save ""', `aclfile ${acl}`, 'masterauth pw-repl', ''].join('\n'),
+  );
+  const [program = '', ...words] = command;
+  running.push(spawn(program, [...words, file], { stdio: 'ignore' }));
+  const link = new RedisLink({ host: HOST, port, credentials: () => ({ username: 'atoll', password: VALUES.atoll }) });
+  endings.push(() => link.close());
+  const deadline = performance.now() + 10_000;
+  while (!(await link.probe()).reachable) {
+    if (performance.now() > deadline) throw new Error('the server does not start');
+    await sleep(20);
+  }
+  return { link, port, acl };
+};
+
+const connect = async (port: number, username: string, password: string): Promise<Redis> => {
+  const redis = new Redis({ host: HOST, port, username, password, lazyConnect: true, retryStrategy: () => null });
+  redis.on('error', () => undefined);
+  endings.push(() => redis.disconnect());
+  await redis.connect();
+  return redis;
+};
+
+describe.each(['redis:7.0', 'redis:8.0', 'valkey:8.1'] as const)('users of %s', (engine) => {
+  it('are set, compared with what the server made of them, and set back', async () => {
+    const programs = await ensureEnginePrograms(engine);
+    if ('unavailable' in programs) throw new Error(programs.reason);
+    const { link, port, acl } = await start(programs('redis-server'));
+    const values: Record<string, string> = { ...VALUES, 'user.cache': 'pw-cache', 'user.bad': 'pw-bad' };
+    const wanted = resource([
+      { name: 'cache', rules: '~cache:* +@read (%W~log:* +append)' },
+      { name: 'bad', rules: '~* +no-such-command' },
+    ]);
+    const expectation = aclExpectation(wanted, 'redis', values);
+    const unsettled = async (): Promise<string[]> => {
+      const seen = await link.readAcl(expectation, false);
+      return Object.entries(seen?.users ?? {})
+        .filter(
+          ([name, user]) => !user.rulesAsWanted || user.acceptsOthers || (name !== 'default' && !user.acceptsCurrent),
+        )
+        .map(([name]) => name);
+    };
+    expect((await unsettled()).length).toBe(7);
+    expect(await link.setUsers(expectation, Object.keys(expectation.users), [])).toEqual({ outcome: 'DONE' });
+    expect(await unsettled()).toEqual(['bad']);
+    const seen = await link.readAcl(expectation, true);
+    expect(seen).toMatchObject({
+      peerLoginCurrent: true,
+      users: { bad: { refused: true }, atoll: { connections: 1 } },
+    });
+    expect(JSON.stringify(seen)).not.toMatch(/pw-|[0-9a-f]{64}/);
+    expect(readFileSync(acl, 'utf8')).toContain('user cache on');
+
+    const client = await connect(port, 'cache', 'pw-cache');
+    const rotating = aclExpectation(wanted, 'redis', { ...values, 'user.cache.next': 'pw-cache-2' });
+    await link.setUsers(rotating, ['cache'], []);
+    for (const password of ['pw-cache', 'pw-cache-2']) {
+      expect(await (await connect(port, 'cache', password)).get('cache:1')).toBeNull();
+    }
+    const rotated = aclExpectation(wanted, 'redis', { ...values, 'user.cache': 'pw-cache-2' });
+    await link.setUsers(rotated, ['cache'], []);
+    expect(await client.get('cache:1')).toBeNull();
+    await expect(connect(port, 'cache', 'pw-cache')).rejects.toThrow();
+    expect((await link.readAcl(rotated, false))?.users['cache']).toMatchObject({
+      acceptsCurrent: true,
+      acceptsOthers: false,
+    });
+
+    const admin = await connect(port, 'atoll', VALUES.atoll);
+    await admin.call('ACL', 'SETUSER', 'app', '>by-hand', '+@admin');
+    await admin.call('ACL', 'SETUSER', 'default', 'on', 'nopass');
+    await admin.call('CONFIG', 'SET', 'masterauth', 'other');
+    expect(await unsettled()).toEqual(['default', 'app', 'cache', 'bad']);
+    expect((await link.readAcl(expectation, false))?.peerLoginCurrent).toBe(false);
+    await link.setUsers(expectation, ['default', 'app', 'cache'], ['bad']);
+    await link.setReplicationLogin({ username: 'replication', password: 'pw-repl' });
+    expect(await unsettled()).toEqual(['bad']);
+    expect((await link.readAcl(expectation, false))?.peerLoginCurrent).toBe(true);
+
+    const without = aclExpectation(resource([]), 'redis', values);
+    expect(Object.keys((await link.readAcl(without, false))?.users ?? {})).toContain('cache');
+    await link.setUsers(without, [], ['cache']);
+    expect(Object.keys((await link.readAcl(without, false))?.users ?? {})).not.toContain('cache');
+  });
+});
