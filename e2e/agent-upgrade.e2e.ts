@@ -136,4 +136,4 @@ it('restarts no pod and loses no write; a window then moves the pods, two RedisC
     tellFigures(`render version 2 of ${name}`, report);
     expect(report.lost).toEqual([]);
   }
-});
+}, 300_000);

@@ -37,7 +37,7 @@ const primaryOf = async (watched: Watched): Promise<string> =>
 const conditionOf = async (watched: Watched, type: string) =>
   (await readRolling(watched))?.status?.conditions?.find((condition) => condition.type === type);
 
-describe.concurrent('a rollout', () => {
+describe.concurrent('a rollout', { timeout: 300_000 }, () => {
   it('of Sentinel for a directive that needs a restart goes on where a killed agent left it, and loses nothing', async () => {
     const watched = await create(fleet.a, 'directive', SENTINEL_SPEC);
     const { cluster } = watched;

@@ -82,7 +82,7 @@ const loadEngine = async ({ cluster }: MemberCluster, name: EngineImage, { skip 
   await cluster.loadImage(image.path);
 };
 
-describe.concurrent('engines', () => {
+describe.concurrent('engines', { timeout: 300_000 }, () => {
   it('Redis 7.0 → Valkey 8.1 → Redis 8.0, and neither of them back', async () => {
     const watched = await create(fleet.a, 'wanderer', REDIS_7_0, REPLICATION_SPEC);
     await upgrade(watched, VALKEY_8_1);
