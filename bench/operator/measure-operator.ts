@@ -32,17 +32,17 @@ export async function measureOperator(
   const primary = member.primaryAddress(NAMESPACE, run);
   const target: BenchTarget = {
     ...member.connection(NAMESPACE, run),
+    primaryNow: () => member.labelledPrimary(NAMESPACE, run) ?? primary,
     data: putFirst(member.addresses(NAMESPACE, run, 'redis'), primary).map((host) => ({ host, port: REDIS_PORT })),
     sentinels: member.addresses(NAMESPACE, run, 'sentinel').map((host) => ({ host, port: SENTINEL_PORT })),
   };
-  const figures = await measureRun(target, run, async () => {
+  return measureRun(target, run, async () => {
     if (deed === 'kill') member.redis.kill(primary, 'SIGKILL');
     if (deed === 'terminate') member.redis.kill(primary, 'SIGTERM');
     if (deed === 'switchover')
       member.createOperation(NAMESPACE, `${run}-failover`, { redisCluster: run, type: 'Failover' });
     await Promise.resolve();
   });
-  return figures;
 }
 
 const putFirst = (hosts: readonly string[], first: string): readonly string[] => [

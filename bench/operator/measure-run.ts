@@ -16,6 +16,8 @@ export interface BenchTarget {
   /** Empty: there is none, and the client dials the primary. */
   readonly sentinels: readonly ServerAddress[];
   readonly masterName: string;
+  /** Where there is no Sentinel: whom the primary's Service leads to now. */
+  readonly primaryNow?: () => string;
   readonly username: string;
   readonly password: string;
 }
@@ -83,7 +85,7 @@ async function recovered(writer: UserWriter, lastAt: () => number, since: number
   }
 }
 
-function connectTarget({ data, sentinels, masterName, username, password }: BenchTarget): Redis {
+function connectTarget({ data, sentinels, masterName, username, password, primaryNow }: BenchTarget): Redis {
   const common = {
     username,
     password,
@@ -104,6 +106,7 @@ function connectTarget({ data, sentinels, masterName, username, password }: Benc
           sentinelRetryStrategy: () => 50,
           ...login,
         });
+  if (primaryNow !== undefined) redis.on('close', () => Object.assign(redis.options, { host: primaryNow() }));
   redis.on('error', () => undefined); // what matters is which writes are answered
   return redis;
 }

@@ -101,6 +101,15 @@ export class ScriptedMember {
     return podIpOf(this.#server.store.read({ collection: 'v1/pods', namespace, name: pod }));
   }
 
+  /** Address of the pod that the primary's Service selects. */
+  labelledPrimary(namespace: string, name: string): string | undefined {
+    const pods = this.#server.store.list('v1/pods', namespace);
+    const found = pods.find(
+      ({ metadata: { labels = {} } }) => labels[LABEL.instance] === name && labels[LABEL.role] === 'primary',
+    );
+    return found && podIpOf(found);
+  }
+
   addresses(namespace: string, name: string, component: 'redis' | 'sentinel'): string[] {
     return this.#server.store
       .list('v1/pods', namespace)
