@@ -44,6 +44,7 @@ export const dataSetAccess: DataSetAccess = {
     'maxmemory',
     'replica-priority',
     'enable-protected-configs',
+    'proc-title-template',
   ],
   credentialsSecretOf: (resource) => namesOf(resource).credentialsSecret,
   connectionSecretOf: (resource) => namesOf(resource).connectionSecret,

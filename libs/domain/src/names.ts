@@ -24,6 +24,8 @@ export const ANNOTATION = {
   restartHash: `${API_GROUP}/restart-hash`,
   /** On children: hash of what was rendered last, so that a field which is rendered no more is taken away. */
   rendered: `${API_GROUP}/rendered`,
+  /** On data pods: hash of the settings that the pod was asked to read at once, ahead of the kubelet's next round. */
+  settings: `${API_GROUP}/settings`,
   /** On a volume's claim: the file that was kept on it when its data set was deleted. */
   keptFile: `${API_GROUP}/kept-file`,
   /** A person's word in a split brain that nobody else can decide: the pod that is right. */
@@ -61,6 +63,9 @@ export const AGENT_IDENTITY_SECRET = 'atoll-agent-identity';
 export const AGENT_STATE_CONFIG_MAP = 'atoll-agent-state';
 export const SCOPE_CONFIG_MAP = 'atoll-scope';
 export const AGENT_LEASE = 'atoll-agent';
+
+/** Before `drop` or `keep` at the end of a server's process title: what the pod's settings say of its append-only file. */
+export const AOF_SEEN = 'aof=';
 
 export const REDIS_PORT = 6379;
 export const SENTINEL_PORT = 26379;

@@ -155,6 +155,8 @@ export type Action = ActionBase &
     | { readonly kind: 'OrphanStatefulSet'; readonly key: ObjectKey; readonly uid: string }
     /** SENTINEL REMOVE: this Sentinel can fail over no more. Refused while it runs a failover. */
     | { readonly kind: 'StopMonitoring'; readonly sentinelPod: string; readonly masterName: string }
+    /** Annotate a pod, which makes its kubelet bring the ConfigMap volumes up to date now and not within two minutes. */
+    | { readonly kind: 'RefreshPod'; readonly pod: string; readonly podUid: string; readonly settings: string }
     /** Names on a volume's claim what was kept on it, before everything else of the data set is deleted. */
     | { readonly kind: 'KeepVolume'; readonly key: ObjectKey; readonly uid: string; readonly file: string }
     /** Ask for a bigger volume. */

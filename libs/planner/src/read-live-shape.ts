@@ -6,6 +6,8 @@ import { findChild } from './find-child.ts';
 export interface LiveShape {
   readonly mode: Mode | undefined;
   readonly persistenceEnabled: boolean | undefined;
+  /** The pods were told to end and remove their append-only files. */
+  readonly dropsAof: boolean;
   readonly size: number | undefined;
   readonly sentinels: number | undefined;
   readonly storage: ResolvedSpec['storage'] | undefined;
@@ -36,6 +38,7 @@ export const readLiveShape = (snapshot: RedisClusterSnapshot, names: ObjectNames
   return {
     mode: MODES.find((mode) => mode === settings['MODE']),
     persistenceEnabled: persistence === undefined ? undefined : persistence === 'on',
+    dropsAof: settings['AOF'] === 'drop',
     size: countOf(settings['REDIS_PODS'], redis),
     sentinels: countOf(settings['SENTINEL_PODS'], sentinel),
     storage: redis === undefined ? undefined : readStorage(redis),

@@ -29,6 +29,7 @@ import { recoverPrimary } from './rules/recover-primary.ts';
 import { replaceUnreachable } from './rules/replace-unreachable.ts';
 import { restorePriority } from './rules/restore-priority.ts';
 import { rollOut } from './rules/roll-out.ts';
+import { refreshPods } from './rules/refresh-pods.ts';
 import { removeLeftovers } from './rules/remove-leftovers.ts';
 import { switchPersistence } from './rules/switch-persistence.ts';
 import { resolveSplitBrain } from './rules/resolve-split-brain.ts';
@@ -60,6 +61,7 @@ export const RULES: readonly Rule[] = [
   reconcileUsers,
   correctConfig,
   failOverOperation,
+  refreshPods,
   switchPersistence,
   changeShape,
   raiseRenderVersion,

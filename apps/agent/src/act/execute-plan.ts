@@ -19,6 +19,7 @@ import { executeMonitorPrimary } from './execute-monitor-primary.ts';
 import { executeOrphanStatefulSet } from './execute-orphan-stateful-set.ts';
 import { executePromotePod } from './execute-promote-pod.ts';
 import { executePublishConnection } from './execute-publish-connection.ts';
+import { executeRefreshPod } from './execute-refresh-pod.ts';
 import { executeReplicateFrom } from './execute-replicate-from.ts';
 import { executeResetSentinel } from './execute-reset-sentinel.ts';
 import { executeSetAside } from './execute-set-aside.ts';
@@ -57,6 +58,7 @@ const EXECUTORS: { readonly [K in ActionKind]: Executor<K> } = {
   OrphanStatefulSet: executeOrphanStatefulSet,
   GrowVolume: executeGrowVolume,
   KeepVolume: executeKeepVolume,
+  RefreshPod: executeRefreshPod,
   DeletePod: executeDeletePod,
   SwitchOver: executeSwitchOver,
   FailOverBySentinel: executeFailOverBySentinel,

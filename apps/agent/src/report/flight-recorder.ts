@@ -37,6 +37,7 @@ const TARGET: TargetOf = {
   SetAside: ({ pod, file }) => `${pod} ${file}`,
   OrphanStatefulSet: ({ key }) => key.name,
   StopMonitoring: ({ sentinelPod }) => sentinelPod,
+  RefreshPod: ({ pod }) => pod,
   KeepVolume: ({ key, file }) => `${key.name} ${file}`,
   GrowVolume: ({ key, size }) => `${key.name} ${size}`,
   WriteCredentials: ({ key, step }) => `${key.name} ${step}`,

@@ -6,9 +6,12 @@
  * The readiness probe also carries out, inside the pod, that persistence was switched off: once this pod's own copy of the
  * settings says so, and not before, the append-only file is ended and removed. The agent cannot do it from outside: a pod's
  * ConfigMap volume lags by up to two minutes, and a container that crashes in between, on a file that was ended, would
- * take it for the newest state and start as primary.
+ * take it for the newest state and start as primary. While persistence is off the pod tells in the server's process title
+ * whether its settings still say so: the agent starts no file before that, since this probe would remove it.
  */
-export const PROBE_REDIS_SCRIPT = String.raw`#!/bin/sh
+import { AOF_SEEN } from '#domain';
+
+const SCRIPT = String.raw`#!/bin/sh
 # Usage: probe-redis.sh liveness|readiness
 set -u
 . /etc/atoll/scripts/credentials.sh
@@ -31,7 +34,14 @@ case $1 in
     ;;
   readiness)
     drop_aof
-    ask 127.0.0.1 6379 PING ROLE | awk '
+    asker=sentinel
+    set -- PING ROLE
+    if [ "$(setting PERSISTENCE)" = off ]; then
+      asker=atoll
+      aof=$(setting AOF)
+      set -- "$@" "CONFIG SET proc-title-template \"{title} {listen-addr} {server-mode} @AOF_SEEN@${'${aof:-keep}'}\""
+    fi
+    ask_as "$asker" 127.0.0.1 6379 "$@" | awk '
       NR == 2 { pong = ($0 == "PONG") }
       NR == 3 { role = $0 }
       NR == 6 { state = $0 }
@@ -44,3 +54,5 @@ case $1 in
     ;;
 esac
 `;
+
+export const PROBE_REDIS_SCRIPT = SCRIPT.replaceAll('@AOF_SEEN@', AOF_SEEN);

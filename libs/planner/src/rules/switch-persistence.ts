@@ -5,7 +5,7 @@
  */
 import { answers } from '../cluster-view.ts';
 import type { AnsweringPod, ClusterView } from '../cluster-view.ts';
-import { startsPersistence, writesWholeAof } from '../shape/step-persistence.ts';
+import { keepsAof, startsPersistence, writesWholeAof } from '../shape/step-persistence.ts';
 import { waitFor } from '../rule.ts';
 import type { Rule } from '../rule.ts';
 
@@ -20,6 +20,9 @@ export const switchPersistence: Rule = {
     const busy = isUnderWay(view) ? ordered.find((pod) => !isOff(pod) && !writesWholeAof(pod)) : undefined;
     const reason = 'StartingPersistence';
     if (busy !== undefined) return waitFor(reason, `${busy.name} writes its append-only file.`);
+    if (isUnderWay(view) && !keepsAof(next)) {
+      return waitFor(reason, `${next.name} has not read yet that it may keep an append-only file.`);
+    }
     const message = `${next.name} begins its append-only file.`;
     const values = { appendonly: 'yes' };
     const action = { kind: 'SetConfig', pod: next.name, values, reason, message, disruptive: false } as const;

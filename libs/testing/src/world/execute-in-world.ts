@@ -231,6 +231,7 @@ const EXECUTORS: { readonly [K in Action['kind']]: (world: World, action: Of<K>)
       putChild(world, { ...claim, spec: { resources: { requests: { storage: size } } } });
     }
   },
+  RefreshPod: () => undefined,
   KeepVolume: (world, { key }) => {
     const claim = world.children.get(childKey('PersistentVolumeClaim', key.name));
     if (claim === undefined) throw new Error('gone');
