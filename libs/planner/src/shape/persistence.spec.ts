@@ -14,6 +14,7 @@ type Seen = Pick<ReachableFacts, 'config'> & Partial<ReachableFacts>;
 const aof = (enabled: boolean, rewriting = false) => ({ enabled, rewriting, lastWriteOk: true });
 const OFF: Seen = { config: { appendonly: 'no' }, aof: aof(false) };
 const ON: Seen = { config: { appendonly: 'yes' }, aof: aof(true) };
+const REWRITING: Seen = { ...ON, aof: aof(true, true) };
 const telling = (seen: Seen, what: 'drop' | 'keep'): Seen => ({
   ...seen,
   config: { ...seen.config, 'proc-title-template': `{title} aof=${what}` },
@@ -64,15 +65,15 @@ const begun = (made: Plan): readonly number[] =>
 
 describe('persistence on: the files first, and only then is it relied on', () => {
   it.each([
-    ['no pod has a file: the replica begins', telling(OFF, 'keep'), telling(OFF, 'keep'), undefined, [1]],
-    ['the replica rewrites', telling(OFF, 'keep'), telling({ ...ON, aof: aof(true, true) }, 'keep'), undefined, []],
-    ['the replica has its file: the primary begins', telling(OFF, 'keep'), telling(ON, 'keep'), undefined, [0]],
-    ['a rewrite runs', telling({ ...ON, aof: aof(true, true) }, 'keep'), telling(ON, 'keep'), undefined, []],
-    ['a pod may still be about to remove its file', OFF, telling(OFF, 'drop'), undefined, []],
-    ['one whole file was begun before its pod said keep', telling(ON, 'keep'), ON, undefined, []],
-    ['all have whole files: rendered', telling(ON, 'keep'), telling(ON, 'keep'), 'on', []],
-  ] as const)('%s', (_, primary, replica, rendered, pods) => {
-    const made = plan(draw(false, true, [primary, replica]));
+    ['no pod has a file: the replica begins', [telling(OFF, 'keep'), telling(OFF, 'keep')], undefined, [1]],
+    ['the replica rewrites', [telling(OFF, 'keep'), telling(REWRITING, 'keep')], undefined, []],
+    ['the replica has its file: the primary begins', [telling(OFF, 'keep'), telling(ON, 'keep')], undefined, [0]],
+    ['a rewrite runs', [telling(REWRITING, 'keep'), telling(ON, 'keep')], undefined, []],
+    ['a pod may still be about to remove its file', [OFF, telling(OFF, 'drop')], undefined, []],
+    ['one whole file was begun before its pod said keep', [telling(ON, 'keep'), ON], undefined, []],
+    ['all have whole files: rendered', [telling(ON, 'keep'), telling(ON, 'keep')], 'on', []],
+  ] as const)('%s', (_, seen, rendered, pods) => {
+    const made = plan(draw(false, true, seen));
     expect(renders(made)).toBe(rendered);
     expect(begun(made)).toEqual(pods);
     expect(made.status.phase).not.toBe('Ready');

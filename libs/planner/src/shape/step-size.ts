@@ -30,6 +30,9 @@ type Blocked = readonly [reason: string, message: string];
 
 const explainBlocked = (view: ClusterView, primary: AnsweringPod | undefined, goal: number): Blocked | undefined => {
   if (primary === undefined) return ['WaitingForPrimary', 'No pod is removed while there is no confirmed primary.'];
+  if (primary.name !== view.record?.primaryPod) {
+    return ['WaitingForRecord', `${primary.name} is recorded as the primary before any pod is removed.`];
+  }
   return (
     explainRemoval(view) ??
     explainStaying(view, primary, goal) ??
