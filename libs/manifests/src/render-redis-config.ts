@@ -36,6 +36,8 @@ export const redisDirectives = (spec: ResolvedSpec): Readonly<Record<string, str
   appendonly: spec.persistenceEnabled ? 'yes' : 'no',
   appendfsync: spec.persistence.fsync,
   save: spec.persistence.save.map(({ seconds, changes }) => `${seconds} ${changes}`).join(' '),
+  // A copy that came from the primary is no file to start from later, where nothing is to be kept.
+  'rdb-del-sync-files': spec.persistenceEnabled ? 'no' : 'yes',
   'repl-diskless-sync': 'yes',
   'repl-diskless-sync-delay': '0',
   'repl-backlog-size': '16777216',

@@ -8,7 +8,7 @@ import { podName } from '#manifests';
 import type { AnsweringPod, ClusterView } from '../cluster-view.ts';
 import { judgeSentinels } from '../judge-sentinels.ts';
 import { planSwitchover } from '../plan-switchover.ts';
-import { leavesSentinel, sleeps } from '../shape/step-mode.ts';
+import { areSentinelsSilent, leavesSentinel, sleeps } from '../shape/step-mode.ts';
 import { explainStaying } from '../shape/step-size.ts';
 import { waitFor } from '../rule.ts';
 import type { Rule, RuleOutcome } from '../rule.ts';
@@ -48,16 +48,20 @@ const silenceSentinels = (view: ClusterView, primary: AnsweringPod | undefined):
   return { ...waitFor(reason, message), actions };
 };
 
+/** On the way to sleep the Sentinels watch nothing any more; then the servers hand over between themselves. */
+const withoutSilentSentinels = (view: ClusterView): ClusterView =>
+  leavesSentinel(view) && areSentinelsSilent(view) ? { ...view, spec: { ...view.spec, mode: 'Replication' } } : view;
+
 /** The primary hands over to the lowest ordinal, which no later step removes. */
 const moveFromLeaving = (view: ClusterView, primary: AnsweringPod | undefined): RuleOutcome | undefined => {
   const goal = sleeps(view) ? 1 : view.wanted.size;
-  const busyLeaving = leavesSentinel(view) && view.spec.mode === 'Sentinel' && !sleeps(view);
+  const busyLeaving = leavesSentinel(view) && !areSentinelsSilent(view);
   if (primary === undefined || goal >= view.spec.size || busyLeaving) return undefined;
   if (explainStaying(view, primary, goal)?.[0] !== 'PrimaryMustMove') return undefined;
   const reason = 'PrimaryMustMove';
   const to = podName(view.names.redis, 0);
   const message = `${primary.name} hands over to ${to}: only ${goal} of ${view.spec.size} data pods stay.`;
-  const made = planSwitchover(view, primary, { to, reason, message });
+  const made = planSwitchover(withoutSilentSentinels(view), primary, { to, reason, message });
   if ('cannot' in made) return waitFor(made.cannot.reason, `${message} ${made.cannot.message}`);
   return { ...waitFor(reason, message), actions: [made] };
 };

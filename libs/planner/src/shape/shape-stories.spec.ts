@@ -141,6 +141,15 @@ describe('hibernation', () => {
     },
   );
 
+  it('is begun with a primary that is not pod 0, which hands over first', () => {
+    const base = { mode: 'Sentinel', size: 3, ...VOLUMES } as const;
+    const events = { 15: EVENT.deletePod(0), 60: EVENT.editSpec({ hibernation: true }) };
+    const asleep = play(base, {}, events);
+    expect(asleep.world.resource?.status?.phase).toBe('Hibernated');
+    expect(told(asleep, /SwitchOver/)).toHaveLength(1);
+    expect(told(asleep, /pod \d is deleted/).at(-1)).toMatch(/pod 0 is deleted/);
+  });
+
   it('is not begun without a primary, and ends what is asked for meanwhile after waking', () => {
     const awake = play(
       { mode: 'Sentinel', size: 3, ...VOLUMES },
