@@ -44,7 +44,9 @@ export const acceptSpec = (input: AcceptInput): AcceptedSpec => {
     message: `${path.join('.')}: ${message}`,
   }));
   const unfit = explainUnfit(input, wanted);
-  const holds = [holdStorage].flatMap((hold) => hold(wanted, input.live) ?? []);
+  const holds = [holdStorage(wanted, input.live, resource.spec.persistence?.enabled !== undefined)].flatMap(
+    (hold) => hold ?? [],
+  );
   return {
     wanted: holds.reduce((spec, { kept }) => ({ ...spec, ...kept }), wanted),
     refusals: [...problems, ...unfit, ...holds.map(({ reason, message }) => ({ reason, message }))],
@@ -53,14 +55,16 @@ export const acceptSpec = (input: AcceptInput): AcceptedSpec => {
 };
 
 /** A volume can grow (shape/step-storage.ts); what it is made of, and down to less, it cannot change. */
-const holdStorage = (wanted: ResolvedSpec, { storage }: LiveShape): Hold | undefined => {
+const holdStorage = (wanted: ResolvedSpec, { storage }: LiveShape, isExplicit: boolean): Hold | undefined => {
   if (storage === undefined) return undefined;
   const because = explainStorage(storage, wanted.storage);
   if (because === undefined) return undefined;
+  const sameDefault = isExplicit || storage.type === wanted.storage.type;
   return {
     reason: 'StorageChangeNotSupported',
     message: `The storage stays ${[storage.type, storage.size].filter(Boolean).join(' ')}: ${because}. Set spec.storage back, or make a new RedisCluster.`,
-    kept: { storage },
+    // The default of persistence follows the storage that is there.
+    kept: { storage, ...(sameDefault ? {} : { persistenceEnabled: storage.type === 'PersistentVolume' }) },
   };
 };
 

@@ -16,6 +16,9 @@ export interface Story {
   readonly seconds: number;
   /** By the second at which it happens. */
   readonly events: Readonly<Record<number, StoryEvent>>;
+  readonly seed?: number;
+  /** The chance that the agent is killed after any one action. */
+  readonly killChance?: number;
 }
 
 export interface StoryResult {
@@ -24,8 +27,8 @@ export interface StoryResult {
   readonly world: World;
 }
 
-export const playStory = ({ spec, seconds, events }: Story, plan: PlanWorld): StoryResult => {
-  const world = makeWorld({ seed: 1, spec, killChance: 0 });
+export const playStory = ({ spec, seconds, events, seed = 1, killChance = 0 }: Story, plan: PlanWorld): StoryResult => {
+  const world = makeWorld({ seed, spec, killChance });
   for (let second = 1; second <= seconds; second += 1) {
     events[second]?.(world);
     stepWorld(world, plan, true);
