@@ -57,6 +57,7 @@ const statusItem = v.object({
   pods: v.array(field.podStatus),
   foreignFields: v.array(field.foreignField),
   liveSpec: v.exactOptional(field.liveSpec),
+  details: v.exactOptional(field.statusDetails),
   gone: v.exactOptional(v.boolean()),
   terminating: v.exactOptional(v.boolean()),
   unclaimed: v.exactOptional(v.boolean()),

@@ -1,7 +1,7 @@
 /** Shapes that messages of both directions are built from, with the bounds that a hostile peer meets. */
 import * as v from 'valibot';
 import type { Condition, RedisClusterSpec, Scope } from '#domain';
-import type { ForeignField } from './messages.ts';
+import type { ForeignField, StatusDetails } from './messages.ts';
 
 /** Deepest nesting of a free JSON value: canonical JSON and other walks are recursive. */
 const MAX_JSON_DEPTH = 64;
@@ -56,7 +56,12 @@ function isShallow(value: unknown, depth: number): boolean {
   return Object.values(value).every((inner) => isShallow(inner, depth - 1));
 }
 
-/** A live spec as it is in the member cluster: shown and compared, never acted on, so only its size is bounded. */
+/** Both are as they are in the member cluster: shown and compared, never acted on, so only its size is bounded. */
+export const statusDetails = v.custom<StatusDetails>(
+  (value) => typeof value === 'object' && value !== null && !Array.isArray(value) && isShallow(value, MAX_JSON_DEPTH),
+  'not a JSON object, or nested too deeply',
+);
+
 export const liveSpec = v.custom<RedisClusterSpec>(
   (value) => typeof value === 'object' && value !== null && !Array.isArray(value) && isShallow(value, MAX_JSON_DEPTH),
   'not a JSON object, or nested too deeply',

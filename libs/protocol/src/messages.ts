@@ -3,7 +3,15 @@
  * Challenge, Hello, Welcome, Heartbeat and UpgradeRequired are frozen for ever, so that an agent that was away for a year
  * can still be told what to do. All others may gain optional fields; receivers ignore what they do not know.
  */
-import type { Condition, DeliveryState, PodStatus, RedisClusterSpec, Scope, TombstoneKind } from '#domain';
+import type {
+  Condition,
+  DeliveryState,
+  PodStatus,
+  RedisClusterSpec,
+  RedisClusterStatus,
+  Scope,
+  TombstoneKind,
+} from '#domain';
 
 export const PROTOCOL_VERSION = 1;
 export const SUBPROTOCOL = 'atoll.v1';
@@ -154,6 +162,11 @@ export interface ForeignField {
   readonly liveValue?: string;
 }
 
+export type StatusDetails = Pick<
+  RedisClusterStatus,
+  'primaryEngine' | 'primaryVersion' | 'rollout' | 'config' | 'credentials' | 'setAside' | 'capabilities'
+>;
+
 export interface StatusItem {
   /** Absent for an object that no hub pushed (hand-made, UNCLAIMED without our annotations). */
   readonly hubUid?: string;
@@ -183,6 +196,11 @@ export interface StatusItem {
   readonly terminating?: boolean;
   /** It carries a hubUid that a verified snapshot of this hub lacks, or that was deleted before (03 rule 1 and 3). */
   readonly unclaimed?: boolean;
+  /**
+   * States that are shown and never decided from, as in the custom resource's status. Not part of the status digest: a hub
+   * that is older ignores them and must still compare equal.
+   */
+  readonly details?: StatusDetails;
   /** Moving numbers: memory, offsets, keys; not part of the status digest. */
   readonly numbers?: Readonly<Record<string, number>>;
 }

@@ -21,6 +21,10 @@ describe('statusHash', () => {
     expect(statusHash({ ...item, numbers: { keys: 1 } })).toBe(statusHash(item));
   });
 
+  it('does not move with details, which a hub of before ignores', () => {
+    expect(statusHash({ ...item, details: { capabilities: ['x'] } })).toBe(statusHash(item));
+  });
+
   it('moves with every state', () => {
     const others: StatusItem[] = [
       { ...item, phase: 'Degraded' },

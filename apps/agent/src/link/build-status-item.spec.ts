@@ -54,6 +54,13 @@ describe('a status item', () => {
     expect('liveSpec' in item).toBe(false);
   });
 
+  it('tells the details of the status as they are, and none where there are none', () => {
+    const config = { applied: 1, pendingRestart: ['databases'], rejected: [] };
+    const item = build(object({ status: { primaryEngine: 'Redis', primaryVersion: '8.0.2', config } }));
+    expect(item.details).toEqual({ primaryEngine: 'Redis', primaryVersion: '8.0.2', config });
+    expect('details' in build(object())).toBe(false);
+  });
+
   it('shows a field that somebody took over, with its live value, and the live spec', () => {
     const edited = object(
       { spec: { ...spec, size: 5 } },

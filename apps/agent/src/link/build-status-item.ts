@@ -4,7 +4,7 @@
  */
 import type { Endpoints, PodStatus, RedisClusterObject, RedisClusterStatus } from '#domain';
 import { canonicalJson, specHash } from '#protocol';
-import type { StatusItem } from '#protocol';
+import type { StatusDetails, StatusItem } from '#protocol';
 import { readDataSetId, readHubVersion } from './hub-version.ts';
 import { listForeignFields } from './list-foreign-fields.ts';
 
@@ -31,6 +31,7 @@ export function buildStatusItem(object: RedisClusterObject, extras: StatusExtras
     kind: object.kind,
     dataSetId: readDataSetId(object),
     ...statesOf(object.status ?? {}),
+    details: detailsOf(object.status ?? {}),
     foreignFields,
     liveSpec: asPushed ? undefined : object.spec,
     terminating: deletionTimestamp === undefined ? undefined : true,
@@ -54,6 +55,13 @@ const statesOf = (status: RedisClusterStatus): Record<string, unknown> => ({
   endpoints: status.endpoints === undefined ? undefined : textsOf(status.endpoints),
   pods: podsOf(status),
 });
+
+/** Undefined while there is nothing to tell. */
+const detailsOf = (status: RedisClusterStatus): StatusDetails | undefined => {
+  const { primaryEngine, primaryVersion, rollout, config, credentials, setAside, capabilities } = status;
+  const details = present({ primaryEngine, primaryVersion, rollout, config, credentials, setAside, capabilities });
+  return Object.keys(details).length === 0 ? undefined : details;
+};
 
 const textsOf = (endpoints: Endpoints): Record<string, string> => present({ ...endpoints });
 

@@ -6,7 +6,7 @@
  */
 import { ANNOTATION, formatObjectKey } from '#domain';
 import type { ObjectKey } from '#domain';
-import { chunkBySize, statusHash } from '#protocol';
+import { canonicalJson, chunkBySize, statusHash } from '#protocol';
 import type { StatusBatch, StatusItem } from '#protocol';
 import { buildGoneItem, buildStatusItem } from './build-status-item.ts';
 import type { StatusExtras } from './build-status-item.ts';
@@ -150,7 +150,7 @@ export class StatusOutbox {
     }
     const hubUid = object.metadata.annotations?.[ANNOTATION.hubUid];
     const item = buildStatusItem(object, this.#parts.extrasOf(key, hubUid));
-    const hash = statusHash(item);
+    const hash = `${statusHash(item)} ${canonicalJson(item.details ?? {})}`;
     if (told?.hash === hash) return [];
     this.#told.set(text, { item, hash });
     const replaced = told !== undefined && identityOf(told.item) !== identityOf(item);

@@ -16,6 +16,7 @@ const row: RedisClusterStatusRow = {
   pods: [],
   conditions: [],
   numbers: {},
+  details: {},
   data_set_id: 'u',
   received_at: new Date(1_000),
   freshness: 'FRESH',

@@ -24,6 +24,7 @@ export function toRedisClusterStatus(row: RedisClusterStatusRow, nowMs: number):
     pods: row.pods.map(toPod),
     conditions: row.conditions.map(toCondition),
     numbers: row.numbers,
+    details: row.details,
     dataSetId: row.data_set_id,
     reportedAt: row.received_at,
     ageSeconds: Math.max(0, nowMs - row.received_at.getTime()) / 1000,

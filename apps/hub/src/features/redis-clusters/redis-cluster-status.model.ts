@@ -108,6 +108,12 @@ export class RedisClusterStatus {
   })
   numbers!: Record<string, number>;
 
+  @Field(() => GraphQLJson, {
+    description:
+      "As in the custom resource's status, what of it there is: rollout, config, credentials, setAside, capabilities, primaryEngine, primaryVersion.",
+  })
+  details!: unknown;
+
   @Field(() => String, { nullable: true })
   dataSetId!: string | null;
 

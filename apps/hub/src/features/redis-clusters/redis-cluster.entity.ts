@@ -47,6 +47,7 @@ export interface RedisClusterStatusRow {
   readonly pods: readonly PodStatus[];
   readonly conditions: readonly Condition[];
   readonly numbers: Readonly<Record<string, number>>;
+  readonly details: Readonly<Record<string, unknown>>;
   readonly data_set_id: string | null;
   readonly received_at: Date;
   readonly freshness: Freshness;

@@ -61,7 +61,7 @@ export class RedisClustersRepository {
   readStatuses(hubUids: readonly string[]): Promise<RedisClusterStatusRow[]> {
     return this.dataSource.query(
       `SELECT s.hub_uid, s.observed_hub_generation, s.phase, s.mode, s.engine_version, s.size, s.ready_pods,
-         s.current_primary, s.primary_term, s.endpoints, s.pods, s.conditions, s.numbers, s.data_set_id, s.received_at,
+         s.current_primary, s.primary_term, s.endpoints, s.pods, s.conditions, s.numbers, s.details, s.data_set_id, s.received_at,
          coalesce(seen.verdict, 'UNKNOWN') AS freshness, coalesce(session.inventory, 'UNKNOWN') AS inventory
        FROM resource_status s JOIN resource r USING (hub_uid) LEFT JOIN agent_seen seen ON seen.agent_id = r.agent_id
          LEFT JOIN agent_session session ON session.agent_id = r.agent_id
