@@ -114,6 +114,7 @@ export interface ReportedStatus {
   readonly pods?: readonly object[];
   readonly conditions?: readonly object[];
   readonly endpoints?: object;
+  readonly details?: object;
 }
 
 /** What a status batch of the agent would leave behind, with its line in change_log. */
@@ -122,10 +123,10 @@ export async function reportStatus(hub: TestHub, hubUid: string, status: Reporte
   await hub.runtime.dataSource.transaction(async (tx) => {
     await tx.query(
       `INSERT INTO resource_status (hub_uid, session_no, counter, observed_hub_generation, phase, mode, size, ready_pods,
-         endpoints, pods, conditions, foreign_fields, gone, status_hash, received_at)
-       VALUES ($1, 1, 0, 1, $2, 'Sentinel', 3, 3, $3::jsonb, $4::jsonb, $5::jsonb, $6::jsonb, $7, '', now())
+         endpoints, pods, conditions, foreign_fields, gone, details, status_hash, received_at)
+       VALUES ($1, 1, 0, 1, $2, 'Sentinel', 3, 3, $3::jsonb, $4::jsonb, $5::jsonb, $6::jsonb, $7, $8::jsonb, '', now())
        ON CONFLICT (hub_uid) DO UPDATE SET phase = $2, endpoints = $3::jsonb, pods = $4::jsonb, conditions = $5::jsonb,
-         foreign_fields = $6::jsonb, gone = $7, received_at = now()`,
+         foreign_fields = $6::jsonb, gone = $7, details = $8::jsonb, received_at = now()`,
       [
         hubUid,
         status.phase ?? 'Ready',
@@ -134,6 +135,7 @@ export async function reportStatus(hub: TestHub, hubUid: string, status: Reporte
         json(status.conditions ?? []),
         json(status.foreignFields ?? []),
         status.gone ?? false,
+        json(status.details ?? {}),
       ],
     );
     await tx.query(`INSERT INTO change_log (at, topic, subject, kind) VALUES (now(), 'redisCluster', $1, 'CHANGED')`, [

@@ -171,9 +171,10 @@ describe('lists of RedisClusters', () => {
   it('carry status with its age, and words of a newer agent without failing', async () => {
     const { id, hubUid } = await createRedisCluster(api);
     await reportStatus(api.hub, hubUid, {
-      phase: 'Hibernated',
+      phase: 'Pondering',
       endpoints: { primary: 'cache.shop.svc', masterName: 'cache' },
       pods: [{ name: 'cache-0', role: 'arbiter', ready: true, link: 'up' }],
+      details: { capabilities: ['switchover'] },
       conditions: [
         {
           type: 'Ready',
@@ -187,7 +188,7 @@ describe('lists of RedisClusters', () => {
     });
     const answer = await api.admin.query(
       `query Q($id: ID!) { redisCluster(id: $id) { status { phase mode observedGeneration endpoints { primary replicas masterName }
-         pods { name role link node } conditions { type status lastTransitionTime } freshness lastKnown ageSeconds reportedAt } } }`,
+         pods { name role link node } conditions { type status lastTransitionTime } details freshness lastKnown ageSeconds reportedAt } } }`,
       { id },
     );
     expect(answer.data).toMatchObject({
@@ -199,6 +200,7 @@ describe('lists of RedisClusters', () => {
           endpoints: { primary: 'cache.shop.svc', replicas: null, masterName: 'cache' },
           pods: [{ name: 'cache-0', role: 'UNKNOWN', link: 'UP', node: null }],
           conditions: [{ type: 'Ready', status: 'TRUE', lastTransitionTime: '2026-01-01T00:00:00.000Z' }],
+          details: { capabilities: ['switchover'] },
           lastKnown: expect.any(Boolean) as boolean,
         },
       },
