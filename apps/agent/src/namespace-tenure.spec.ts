@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { SCOPE_CONFIG_MAP } from '#domain';
-import type { KubeObject, Scope, ScopeRecord } from '#domain';
+import type { KubeObject, Plan, Scope, ScopeRecord } from '#domain';
 import { KubeError, RESOURCE, createKubeClient } from '#kube';
 import type { KubeClient } from '#kube';
 import { FakeKubeServer, connectFakeKube } from '#testing';
@@ -146,6 +146,48 @@ describe('the tenure of a namespace', () => {
     // The watch still shows the old record: that counts for nothing.
     expect(tenure.owns('shop')).toBe(false);
     expect(tenure.isForeign('shop')).toBe(true);
+  });
+
+  it('finishes a disruption that it began, begins no other, and only then hands over', async () => {
+    const sent: unknown[] = [];
+    begin(((_: unknown, __: unknown, patch: unknown) => {
+      sent.push(patch);
+      return Promise.resolve({ metadata: { resourceVersion: '6' } });
+    }) as unknown as KubeClient['patchMerge']);
+    const evict = {
+      kind: 'EvictPod',
+      reason: 'Restart',
+      message: 'x',
+      disruptive: true,
+      pod: 'p-1',
+      podUid: 'u',
+    } as const;
+    const label = {
+      kind: 'LabelRole',
+      reason: 'RoleMoved',
+      message: 'x',
+      disruptive: false,
+      pod: 'p-0',
+      podUid: 'u',
+      role: 'primary',
+    } as const;
+    const planOf = (...actions: Plan['actions']): Plan =>
+      ({ actions, trail: [], status: { phase: 'Updating', conditions: [] } }) as unknown as Plan;
+    const passed = (plan: Plan) =>
+      ({ key: { namespace: 'shop', name: 'one' }, seen: 'PLANNED', plan, result: { done: plan.actions } }) as const;
+    see({});
+    tenure.enter('shop/one')?.(passed(planOf(evict)));
+    see({ requestedBy: 'NAMESPACE/shop' });
+    expect(tenure.enter('shop/two')).toBeUndefined();
+    const finishing = planOf(label);
+    expect(tenure.restrain('shop/one', finishing)).toBe(finishing);
+    tenure.enter('shop/one')?.(passed(finishing));
+    expect(sent).toEqual([]);
+    const leave = tenure.enter('shop/one');
+    const restrained = tenure.restrain('shop/one', planOf(label, evict));
+    expect(restrained.actions).toEqual([label]);
+    leave?.(passed(restrained));
+    await until(() => expect(sent).toHaveLength(1));
   });
 
   it('writes nothing there while it does not know whether the hand-over was carried out', async () => {
