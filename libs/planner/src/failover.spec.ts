@@ -107,6 +107,7 @@ describe('Replication: the primary is proven dead', () => {
     expect(made.actions).toMatchObject([
       { kind: 'WriteRecord', record: { primaryTerm: 2, primaryPod: P1 } },
       { kind: 'PromotePod', pod: P1, onlyIfRefused: podIp(0) },
+      { kind: 'ReplicateFrom', pod: P2, primaryHost: podIp(1), disruptive: false },
     ]);
   });
 

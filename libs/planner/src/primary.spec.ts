@@ -191,7 +191,7 @@ describe('all pods restarted', () => {
       waitingFacts(P2, { keys: 80, offsetBytes: 800, ...history }),
     ];
     const made = plan(withFacts(restarted([]), { redis: facts }));
-    expect(made.actions).toMatchObject([
+    expect(made.actions.slice(0, 2)).toMatchObject([
       { kind: 'WriteRecord', record: { primaryTerm: 2, primaryPod: P1 } },
       { kind: 'PromotePod', pod: P1 },
     ]);
@@ -221,7 +221,7 @@ describe('all pods restarted', () => {
 
   it('without persistence all are empty: the lowest goes on, the term is raised, the loss is named', () => {
     const made = plan(restarted([0, 0, 0], {}));
-    expect(made.actions).toMatchObject([
+    expect(made.actions.slice(0, 2)).toMatchObject([
       { kind: 'WriteRecord', reason: 'DataLostAsDeclared', record: { primaryTerm: 2, primaryPod: P0 } },
       { kind: 'PromotePod', pod: P0, onlyIfEmpty: true, onlyIfWaiting: true },
     ]);

@@ -4,7 +4,7 @@
  * promoted only when the old primary is proven not to run (proveDeath), no replica says that its link is up, and the
  * record has been raised first. Whatever is missing becomes a sentence that says exactly what a person has to bring.
  */
-import type { DataSetRecord } from '#domain';
+import type { Action, DataSetRecord } from '#domain';
 import { podName } from '#manifests';
 import { answers } from '../cluster-view.ts';
 import type { AnsweringPod, ClusterView } from '../cluster-view.ts';
@@ -12,7 +12,8 @@ import { chooseSuccessor } from '../choose-successor.ts';
 import { explainStuckPod, restartsSoon } from '../explain-stuck-pod.ts';
 import { followsAddressOf, isMaster, isUnlinked, isWaiting } from '../find-primary.ts';
 import { judgeSentinels, sentinelsCanDecide } from '../judge-sentinels.ts';
-import { promotePod, writeRecord } from '../make-action.ts';
+import { isPastOf } from '../lineage.ts';
+import { promotePod, replicateFrom, writeRecord } from '../make-action.ts';
 import { planSentinelFailover } from '../plan-sentinel-failover.ts';
 import { presentField } from '../present-field.ts';
 import { proveDeath } from '../prove-death.ts';
@@ -200,9 +201,22 @@ const promote = (view: ClusterView, pod: AnsweringPod, message: string, why: Why
     reason,
     message,
     findings: [{ type: 'Reconciling', status: 'True', reason, message }],
-    actions: [...raise, promotePod(pod, safely, reason, message)],
+    actions: [...raise, promotePod(pod, safely, reason, message), ...attachFollowers(view, pod)],
   };
 };
+
+/**
+ * The others are sent to it in the same pass: until one is linked it takes no writes, and the pass after this one may have
+ * to wait for an API server. Only those that lose nothing by it; attach-replicas judges the rest.
+ */
+const attachFollowers = (view: ClusterView, primary: AnsweringPod): readonly Action[] =>
+  primary.ip === undefined
+    ? []
+    : view.dataPods
+        .filter(answers)
+        .filter((pod) => pod.name !== primary.name && !pod.terminating && !pod.facts.loading && isUnlinked(pod))
+        .filter((pod) => pod.facts.keys === 0 || (primary.facts.keys > 0 && isPastOf(pod.facts, primary.facts)))
+        .map((pod) => replicateFrom(pod, primary, false, 'AttachingReplica'));
 
 const raisedTo = ({ record }: ClusterView, { name, node, ip }: AnsweringPod): Partial<DataSetRecord> => ({
   primaryTerm: (record?.primaryTerm ?? 0) + 1,
