@@ -4,9 +4,10 @@
  */
 import type { RedisClusterSpec } from '#domain';
 import { deletePod, killNode, restartContainer, reviveNode } from './run-pods.ts';
+import { promote } from './run-redis.ts';
 import { makeWorld, stepWorld } from './step-world.ts';
 import type { PlanWorld } from './step-world.ts';
-import { podsOf, tell } from './world-state.ts';
+import { podsOf, redisOf, tell } from './world-state.ts';
 import type { World } from './world-state.ts';
 
 export type StoryEvent = (world: World) => void;
@@ -50,6 +51,16 @@ export const EVENT = {
       podsOf(world, 'redis')
         .filter((pod) => pod.ordinal === ordinal)
         .forEach((pod) => restartContainer(world, pod));
+    };
+  },
+  /** REPLICAOF NO ONE and a write, by somebody with the password. */
+  promoteByHand: (ordinal: number): StoryEvent => {
+    return (world) => {
+      const redis = redisOf(podsOf(world, 'redis').find((pod) => pod.ordinal === ordinal));
+      if (redis === undefined) return;
+      tell(world, `somebody makes data pod ${ordinal} a primary by hand and writes to it`);
+      promote(world, redis, 'by-hand');
+      redis.offsetBytes += 50;
     };
   },
   deleteAllPods: (world: World): void => {
