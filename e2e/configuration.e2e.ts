@@ -27,10 +27,14 @@ const configOf = async (): Promise<ConfigSeen | undefined> => {
 };
 
 const waitForConfig = (what: string, accept: (config: ConfigSeen) => boolean): Promise<ConfigSeen> =>
-  waitFor(what, async () => {
-    const config = await configOf();
-    return config !== undefined && accept(config) ? config : undefined;
-  });
+  waitFor(
+    what,
+    async () => {
+      const config = await configOf();
+      return config !== undefined && accept(config) ? config : undefined;
+    },
+    120_000,
+  );
 
 const onEveryPod = async (commands: readonly string[]): Promise<string[]> => {
   const { cluster } = fleet.b;
@@ -111,15 +115,19 @@ it('what somebody changes by hand is set back within a resync', async () => {
   });
   const seconds = (performance.now() - changedAt) / 1_000;
   console.error(`e2e: drift of directives taken back after ${seconds.toFixed(1)} s`);
-  expect(seconds).toBeLessThan(15);
+  expect(seconds).toBeLessThan(30); // a resync is 10 s
 });
 
 it('what only a start takes is pending until the pods were rolled', async () => {
   await setConfig({ ...LIVE, databases: '48' });
   await waitForConfig('databases is pending', ({ pendingRestart = [] }) => pendingRestart.includes('databases'));
-  await waitFor('every pod runs it', async () => {
-    const answers = await onEveryPod(['CONFIG GET databases']);
-    return answers.length === 2 && answers.every((answer) => /databases\s+48/.test(answer));
-  });
+  await waitFor(
+    'every pod runs it',
+    async () => {
+      const answers = await onEveryPod(['CONFIG GET databases']);
+      return answers.length === 2 && answers.every((answer) => /databases\s+48/.test(answer));
+    },
+    120_000,
+  );
   await waitForConfig('all are applied', ({ applied }) => applied === Object.keys(LIVE).length);
 });

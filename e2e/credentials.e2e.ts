@@ -25,6 +25,8 @@ import { SENTINEL_SPEC, STANDALONE_SPEC } from './specs.ts';
 const NAMESPACE = 'credentials';
 /** In place of three minutes: the agent of this test is told so by its environment. */
 const GRACE_S = 4;
+/** Three data sets are made and rotated at once, with a killed agent: on a busy machine each step takes its time. */
+const PATIENCE_MS = 120_000;
 /** Every password that was ever valid here: none may stand anywhere but in a Secret. */
 const canaries = new Set<string>();
 let fleet: Fleet;
@@ -58,10 +60,14 @@ const credentialsOf = async (name: string): Promise<Seen> => {
   return { ...credentials, ...(condition === undefined ? {} : { reason: condition.reason }) };
 };
 const waitForCredentials = (name: string, what: string, accept: (seen: Seen) => boolean): Promise<Seen> =>
-  waitFor(`${name}: ${what}`, async () => {
-    const seen = await credentialsOf(name);
-    return accept(seen) ? seen : undefined;
-  });
+  waitFor(
+    `${name}: ${what}`,
+    async () => {
+      const seen = await credentialsOf(name);
+      return accept(seen) ? seen : undefined;
+    },
+    PATIENCE_MS,
+  );
 const isInSync = ({ step, reason }: Seen): boolean => step === 'Settled' && reason === 'InSync';
 
 const keepCanaries = async (name: string): Promise<Record<string, string>> => {
@@ -190,17 +196,25 @@ describe.concurrent('credentials', () => {
     const [pod] = await dataPods(cluster, NAMESPACE, name);
     await kubectl(cluster, ['delete', 'pod', pod?.metadata.name ?? '', '-n', NAMESPACE]);
     await waitLocallyReady(cluster, NAMESPACE, name);
-    await waitFor('the user is known to the new process', async () => {
-      const [answer] = await loginsOf(name, 'cache', password, 'SET cache:1 x');
-      return answer === 'OK';
-    });
+    await waitFor(
+      'the user is known to the new process',
+      async () => {
+        const [answer] = await loginsOf(name, 'cache', password, 'SET cache:1 x');
+        return answer === 'OK';
+      },
+      PATIENCE_MS,
+    );
 
     await applyRedisCluster(cluster, { namespace: NAMESPACE, name, spec: { ...STANDALONE_SPEC, auth: { users: [] } } });
-    await waitFor('user and Secret are gone', async () => {
-      const [answer] = await loginsOf(name, 'cache', password);
-      const secret = await getItem(cluster, NAMESPACE, 'secret', `${name}-user-cache`);
-      return answer?.includes('WRONGPASS') === true && secret === undefined;
-    });
+    await waitFor(
+      'user and Secret are gone',
+      async () => {
+        const [answer] = await loginsOf(name, 'cache', password);
+        const secret = await getItem(cluster, NAMESPACE, 'secret', `${name}-user-cache`);
+        return answer?.includes('WRONGPASS') === true && secret === undefined;
+      },
+      PATIENCE_MS,
+    );
     await waitForCredentials(name, 'in sync', isInSync);
     expect(Object.keys(await keepCanaries(name)).sort()).toEqual(['app', 'atoll', 'replication', 'sentinel']);
   });
@@ -220,11 +234,15 @@ describe.concurrent('credentials', () => {
       'ACL SETUSER default on nopass',
     ]);
     expect(await loginsOf(name, 'app', 'canary-by-hand-77')).toEqual(['PONG']);
-    await waitFor('what was changed by hand is set back', async () => {
-      const [byHand] = await loginsOf(name, 'app', 'canary-by-hand-77');
-      const [ours] = await loginsOf(name, 'app', 'canary-mine-3fd1');
-      return byHand?.includes('WRONGPASS') === true && ours === 'PONG';
-    });
+    await waitFor(
+      'what was changed by hand is set back',
+      async () => {
+        const [byHand] = await loginsOf(name, 'app', 'canary-by-hand-77');
+        const [ours] = await loginsOf(name, 'app', 'canary-mine-3fd1');
+        return byHand?.includes('WRONGPASS') === true && ours === 'PONG';
+      },
+      PATIENCE_MS,
+    );
     expect(await adminCli(cluster, target, ['ACL LIST'])).toMatch(/^user default off /m);
 
     await makeSecret('foreign', 'canary-foreign-91', false);
@@ -236,11 +254,15 @@ describe.concurrent('credentials', () => {
     await waitForCredentials(name, 'the Secret is refused', ({ reason }) => reason === 'SecretNotAllowed');
     expect(await loginsOf(name, 'app', 'canary-mine-3fd1')).toEqual(['PONG']);
     await makeSecret('foreign', 'canary-foreign-91', true);
-    await waitFor('the other Secret is followed', async () => {
-      const [old] = await loginsOf(name, 'app', 'canary-mine-3fd1');
-      const [ours] = await loginsOf(name, 'app', 'canary-foreign-91');
-      return old?.includes('WRONGPASS') === true && ours === 'PONG';
-    });
+    await waitFor(
+      'the other Secret is followed',
+      async () => {
+        const [old] = await loginsOf(name, 'app', 'canary-mine-3fd1');
+        const [ours] = await loginsOf(name, 'app', 'canary-foreign-91');
+        return old?.includes('WRONGPASS') === true && ours === 'PONG';
+      },
+      PATIENCE_MS,
+    );
     expect((await readConnection(cluster, NAMESPACE, name))['password']).toBe('canary-foreign-91');
   });
 });
