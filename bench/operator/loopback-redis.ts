@@ -13,6 +13,13 @@ export class LoopbackRedis {
   /** `argv` starts the server; its own arguments are added. */
   constructor(argv: readonly string[]) {
     this.#argv = argv;
+    // Hundreds of servers must not outlive a run that was interrupted.
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+      process.once(signal, () => {
+        this.stopAll();
+        process.exit(1);
+      });
+    }
   }
 
   get count(): number {
