@@ -21,7 +21,7 @@ import {
   SecretReader,
   readHeardAtMs,
 } from './observe/index.ts';
-import type { ResourceChange } from './observe/index.ts';
+import type { MemberCacheSettings, ResourceChange } from './observe/index.ts';
 import { aclExpectation } from './acl-expectation.ts';
 import { Operations } from './operations.ts';
 import { warnSparingly } from './warn-sparingly.ts';
@@ -158,39 +158,33 @@ export class Operator {
   }
 
   #makeCache(): MemberCache {
-    const { client, scope, clock, log } = this.#settings;
-    const sparingly = warnSparingly(log, clock);
     return new MemberCache({
-      client,
-      scope,
-      clock,
-      signal: this.#abort.signal,
+      ...this.#watching(),
       hashOf: dataSetAccess.hashOf,
-      onWake: (key) => this.#loop.wake(key),
       onResource: (change) => this.#resourceChanged(change),
       onScope: (namespace) => this.#tenure.changed(namespace),
-      onFailure: (kind, error, retryInMs) =>
-        sparingly(`watch ${kind}`, 'watch failed', { kind, error: describeError(error), retryInMs }),
     });
   }
 
   #makeOperations(events: EventRecorder): Operations {
-    const { client, scope, clock, mayWrite, log } = this.#settings;
-    const sparingly = warnSparingly(log, clock);
+    const { scope, mayWrite } = this.#settings;
     return new Operations({
-      client,
-      scope,
-      clock,
+      ...this.#watching(),
       mayWrite,
       events,
-      signal: this.#abort.signal,
       // A namespace without a RedisCluster may be nobody's yet: then it is the cluster-wide agent that answers.
       ownsNamespace: (namespace) =>
         this.cache.scopeRecord(namespace) === undefined ? scope.kind === 'CLUSTER' : this.#tenure.owns(namespace),
-      onWake: (key) => this.#loop.wake(key),
-      onFailure: (kind, error, retryInMs) =>
-        sparingly(`watch ${kind}`, 'watch failed', { kind, error: describeError(error), retryInMs }),
     });
+  }
+
+  /** What every picture of Kubernetes is made with. */
+  #watching(): Pick<MemberCacheSettings, 'client' | 'scope' | 'clock' | 'signal' | 'onWake' | 'onFailure'> {
+    const { client, scope, clock, log } = this.#settings;
+    const sparingly = warnSparingly(log, clock);
+    const onFailure = (kind: string, error: unknown, retryInMs: number): void =>
+      sparingly(`watch ${kind}`, 'watch failed', { kind, error: describeError(error), retryInMs });
+    return { client, scope, clock, signal: this.#abort.signal, onWake: (key) => this.#loop.wake(key), onFailure };
   }
 
   #makeLoop(): ControlLoop {

@@ -39,12 +39,17 @@ const applyChild: Follow<'ApplyChild'> = (snapshot, { object }) => {
   const set = object.metadata.name;
   const live = snapshot.children.find(isNamed('StatefulSet', set)) as (KubeObject & StatefulSetFields) | undefined;
   const { spec } = object as StatefulSetFields;
-  const old = live?.status?.updateRevision ?? '';
-  const revision = live !== undefined && !differsInTemplate(object, live) ? old : `${old}-next`;
-  const placed = putChild(snapshot, { ...object, status: { updateRevision: revision } });
-  const isSentinel = object.metadata.labels?.[LABEL.component] === 'sentinel';
-  return scalePods(placed, set, isSentinel ? 'sentinel' : 'redis', spec?.replicas ?? 1);
+  const placed = putChild(snapshot, { ...object, status: { updateRevision: nextRevision(object, live) } });
+  return scalePods(placed, set, componentOf(object), spec?.replicas ?? 1);
 };
+
+const nextRevision = (object: KubeObject, live: (KubeObject & StatefulSetFields) | undefined): string => {
+  const old = live?.status?.updateRevision ?? '';
+  return live !== undefined && !differsInTemplate(object, live) ? old : `${old}-next`;
+};
+
+const componentOf = (object: KubeObject | undefined): 'redis' | 'sentinel' =>
+  object?.metadata.labels?.[LABEL.component] === 'sentinel' ? 'sentinel' : 'redis';
 
 const differsInTemplate = (object: KubeObject & StatefulSetFields, live: KubeObject): boolean =>
   diffObject(
@@ -62,8 +67,7 @@ const deleteChild: Follow<'DeleteChild'> = (snapshot, { objectKind, key }) => {
   const children = snapshot.children.filter((child) => child !== gone);
   const next = { ...snapshot, children };
   if (objectKind !== 'StatefulSet') return next;
-  const isSentinel = gone?.metadata.labels?.[LABEL.component] === 'sentinel';
-  return scalePods(next, key.name, isSentinel ? 'sentinel' : 'redis', 0);
+  return scalePods(next, key.name, componentOf(gone), 0);
 };
 
 const changeRedis = (

@@ -6,6 +6,7 @@ import { REDIS_PORT } from '#domain';
 import type { PodSnapshot, RedisClusterSnapshot, RedisNodeFacts, SentinelFacts } from '#domain';
 import { podName, redisDirectives, resolveSpec } from '#manifests';
 import type { ReachableRedis } from '../cluster-view.ts';
+import { presentField } from '../present-field.ts';
 import { newestRevision } from '../rollout/find-outdated.ts';
 
 type Component = PodSnapshot['component'];
@@ -68,16 +69,16 @@ const makePod = (snapshot: RedisClusterSnapshot, set: string, ordinal: number, c
     restarts: 0,
     nodeReady: true,
     node: `preview-${ordinal}`,
+    ip: `preview-${name}`,
     ...before,
     name,
     ordinal,
     component,
     uid: `${before?.uid ?? 'preview'}-next`,
-    ip: before?.ip ?? `preview-${name}`,
     ready: true,
     running: true,
     createdAtMs: snapshot.observedAtMs,
-    ...(revision === undefined ? {} : { controllerRevision: revision }),
+    ...presentField('controllerRevision', revision),
   };
 };
 
