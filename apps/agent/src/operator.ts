@@ -92,20 +92,15 @@ export class Operator {
       },
       nowMs: () => settings.clock.nowMs(),
     });
-    const { client, scope, clock, log, mayWrite } = settings;
     this.#tenure = new NamespaceTenure({
-      client,
-      scope,
-      clock,
-      log,
-      mayWrite,
+      ...settings,
       recordOf: (namespace) => this.cache.scopeRecord(namespace),
       wake: (namespace) => this.cache.wakeNamespace(namespace),
     });
     this.cache = this.#makeCache();
     this.#operations = this.#makeOperations(events);
     const ownsNamespace = (namespace: string): boolean => this.#tenure.owns(namespace);
-    this.exporter = new RedisExporter({ cache: this.cache, links: this.#links, ownsNamespace, clock });
+    this.exporter = new RedisExporter({ cache: this.cache, links: this.#links, ownsNamespace, clock: settings.clock });
     this.#loop = this.#makeLoop();
   }
 
