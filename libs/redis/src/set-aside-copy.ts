@@ -15,7 +15,7 @@ type Run = (commands: readonly RedisCommand[]) => Promise<readonly Reply[]>;
 
 /** As the entrypoint sets it. */
 const LIVE_FILE = 'dump.rdb';
-const FILE = /^set-aside-[a-z0-9-]{1,200}\.rdb$/;
+const FILE = /^(set-aside-[a-z0-9-]{1,200}|final-[0-9]{1,15})\.rdb$/;
 const POLL_MS = 50;
 
 /** DONE once the file is complete on the disk. `timeoutMs` bounds each of the two waits. */
