@@ -10,7 +10,7 @@ import { answers } from './cluster-view.ts';
 import { followsAddressOf, isMaster } from './find-primary.ts';
 import { judgeSentinels } from './judge-sentinels.ts';
 
-export type Truth =
+type Truth =
   | { readonly kind: 'known'; readonly pod: AnsweringPod; readonly because: string }
   | { readonly kind: 'left-to-sentinel' }
   | { readonly kind: 'undecided' };

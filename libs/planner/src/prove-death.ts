@@ -28,7 +28,7 @@ export type DeathProof =
   | { readonly proven: false; readonly missing: string };
 
 /** max-lag 10 s and 2 s: then a primary without enough replicas has stopped taking writes. */
-export const SELF_FENCED_AFTER_MS = 12_000;
+const SELF_FENCED_AFTER_MS = 12_000;
 
 /** A Lease is dated by its node, a pod by the API server. */
 const CLOCK_MARGIN_MS = 5_000;

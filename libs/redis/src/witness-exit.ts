@@ -7,7 +7,7 @@
  */
 import { connect } from 'node:net';
 
-export interface ExitQuestion {
+interface ExitQuestion {
   /** IP address. */
   readonly host: string;
   readonly port: number;
