@@ -37,10 +37,17 @@ export const checkAction = (world: World, action: Action): void => {
 /** A data pod is restarted by us only while every other one that can be seen serves. */
 const checkEviction = (world: World, name: string): void => {
   const victim = world.pods.get(name);
-  if (victim?.process === undefined) return; // it serves nobody
+  if (victim === undefined || !serves(world, victim)) return;
   const others = podsOf(world, victim.component).filter((pod) => pod.name !== name);
   const missing = others.filter((pod) => pod.terminating || pod.process === undefined);
   if (missing.length > 0) violate(world, `${name} is evicted while ${missing[0]?.name ?? ''} is missing`);
+};
+
+/** It answers, and is a primary, a linked replica or a Sentinel. */
+const serves = (world: World, pod: SimPod): boolean => {
+  if (pod.process === undefined || !isReachable(world, pod)) return false;
+  const redis = redisOf(pod);
+  return redis === undefined || redis.role === 'master' || redis.linkUp;
 };
 
 /** DeletePod is for pods that serve nobody. */
