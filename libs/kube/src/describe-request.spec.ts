@@ -9,7 +9,11 @@ describe('a request in the words of RBAC', () => {
     ['GET', '/api/v1/namespaces/kube-system', 'get namespaces'],
     ['POST', '/api/v1/namespaces', 'create namespaces'],
     ['POST', '/api/v1/namespaces/shop/pods/a/eviction', 'create pods/eviction'],
-    ['PATCH', '/apis/redis.atoll.dev/v1alpha1/namespaces/shop/redisclusters/a/status?force=true', 'patch redisclusters/status'],
+    [
+      'PATCH',
+      '/apis/redis.atoll.dev/v1alpha1/namespaces/shop/redisclusters/a/status?force=true',
+      'patch redisclusters/status',
+    ],
     ['PUT', '/apis/coordination.k8s.io/v1/namespaces/shop/leases/a', 'update leases'],
     ['DELETE', '/apis/apps/v1/namespaces/shop/statefulsets/a', 'delete statefulsets'],
     ['GET', '/version', 'get other'],

@@ -5,7 +5,7 @@
  * others are sent to it: Sentinel does that too, but only after its next INFO, a second in which a primary that counts
  * its replicas takes no writes.
  */
-import { REDIS_PORT } from '#domain';
+import { REDIS_PORT, SENTINEL_INFO_PERIOD_MS } from '#domain';
 import { RESOURCE } from '#kube';
 import { WITNESS_TIMEOUT_MS, isRefused } from '#redis';
 import type { RedisLink, SentinelLink } from '#redis';
@@ -19,8 +19,6 @@ const PROMOTION_MS = 2_500;
 /** How long Sentinel may take to learn how far each replica is, where they differ. */
 const FRESH_MS = 1_000;
 const FAST_INFO_MS = 100;
-/** Sentinel's own default. */
-const CALM_INFO_MS = 10_000;
 
 export const executeFailOverBySentinel: Executor<'FailOverBySentinel'> = async (action, context) => {
   const sentinel = requireLink(context.findSentinel(action.sentinelPod), action.sentinelPod);
@@ -53,7 +51,7 @@ const tellSentinel = async ({
     throwIfRefused(await sentinel.failOver(masterName, { host: expectPrimaryHost, port: REDIS_PORT }));
     return await untilPromoted(followers);
   } finally {
-    if (!level) await sentinel.setInfoPeriod(CALM_INFO_MS);
+    if (!level) await sentinel.setInfoPeriod(SENTINEL_INFO_PERIOD_MS);
   }
 };
 

@@ -22,24 +22,30 @@ export function buildStatusItem(object: RedisClusterObject, extras: StatusExtras
   const version = readHubVersion(object);
   const foreignFields = version === undefined ? [] : listForeignFields(object);
   const asPushed = version !== undefined && isAsPushed(object, version.specHash);
-  const { namespace = '', name, uid = '', deletionTimestamp } = object.metadata;
+  const { status = {} } = object;
   const item = {
     hubUid: version?.hubUid,
-    namespace,
-    name,
-    uid,
+    ...identityOf(object),
     kind: object.kind,
     dataSetId: readDataSetId(object),
-    ...statesOf(object.status ?? {}),
-    details: detailsOf(object.status ?? {}),
+    ...statesOf(status),
+    details: detailsOf(status),
     foreignFields,
     liveSpec: asPushed ? undefined : object.spec,
-    terminating: deletionTimestamp === undefined ? undefined : true,
     unclaimed: extras.unclaimed ? true : undefined,
     numbers: extras.numbers,
   };
   return present(item) as StatusItem;
 }
+
+const identityOf = ({
+  metadata: { namespace = '', name, uid = '', deletionTimestamp },
+}: RedisClusterObject): Record<string, unknown> => ({
+  namespace,
+  name,
+  uid,
+  terminating: deletionTimestamp === undefined ? undefined : true,
+});
 
 const statesOf = (status: RedisClusterStatus): Record<string, unknown> => ({
   observedHubGeneration: status.observedHubGeneration,

@@ -33,12 +33,21 @@ export const recordPrimary: Rule = {
     if (view.snapshot.record === undefined) {
       return write(view, ran, 'RecordMissing', 'Writing the lost record of the data set again.');
     }
-    if (record.primaryVersion !== ran.primaryVersion || record.primaryEngine !== ran.primaryEngine) {
-      return write(view, ran, 'PrimaryVersion', `The primary runs ${ran.primaryEngine} ${primary.facts.version}.`);
-    }
-    if (record.primaryNode === primary.node && record.primaryHost === primary.ip) return undefined;
-    return write(view, ran, 'PrimaryPlace', `${primary.name} is at ${primary.ip ?? 'no address'} now.`);
+    return followPrimary(view, primary, { record, ran });
   },
+};
+
+/** The same primary as recorded, which may run another version now or elsewhere. */
+const followPrimary = (
+  view: ClusterView,
+  primary: AnsweringPod,
+  { record, ran }: { readonly record: DataSetRecord; readonly ran: Partial<DataSetRecord> },
+): RuleOutcome | undefined => {
+  if (record.primaryVersion !== ran.primaryVersion || record.primaryEngine !== ran.primaryEngine) {
+    return write(view, ran, 'PrimaryVersion', `The primary runs ${primary.facts.engine} ${primary.facts.version}.`);
+  }
+  if (record.primaryNode === primary.node && record.primaryHost === primary.ip) return undefined;
+  return write(view, ran, 'PrimaryPlace', `${primary.name} is at ${primary.ip ?? 'no address'} now.`);
 };
 
 /**
