@@ -31,8 +31,9 @@ export const planRedisCluster = (input: PlannerInput): Plan => {
   let halted: RuleOutcome | undefined;
   const trail: Plan['trail'][number][] = [];
   for (const rule of RULES) {
-    const outcome = rule.decide({ view, primary, planned: actions });
-    if (outcome === undefined) continue;
+    const decided = rule.decide({ view, primary, planned: actions });
+    if (decided === undefined) continue;
+    const outcome = leaveOutDone(decided, input.isDone);
     if (!isHeldByFence(view, outcome)) actions.push(...withinOneDisruption(actions, outcome));
     findings.push(...(outcome.findings ?? []));
     rollout = outcome.rollout ?? rollout;
@@ -54,7 +55,7 @@ export const planRedisCluster = (input: PlannerInput): Plan => {
           primary,
           status,
           halted,
-          replan: (snapshot) => planRedisCluster({ ...input, snapshot }),
+          replan: (snapshot, isDone) => planRedisCluster({ ...input, snapshot, isDone }),
         })),
     ...chooseRecheck(view, status.phase, actions),
   };
@@ -71,6 +72,11 @@ const PROMOTES = new Set<Action['kind']>(['PromotePod', 'FailOverBySentinel', 'S
 /** While the fence stands nobody is made primary (spec.fencing); the first primary of a new data set is no danger. */
 const isHeldByFence = ({ wanted }: ClusterView, { reason, actions = [] }: RuleOutcome): boolean =>
   wanted.fenced && reason !== 'CreatingDataSet' && actions.some(({ kind }) => PROMOTES.has(kind));
+
+const leaveOutDone = (outcome: RuleOutcome, isDone: PlannerInput['isDone']): RuleOutcome =>
+  isDone === undefined || outcome.actions === undefined
+    ? outcome
+    : { ...outcome, actions: outcome.actions.filter((action) => !isDone(action)) };
 
 const withinOneDisruption = (planned: readonly Action[], { actions = [] }: RuleOutcome): readonly Action[] => {
   let free = !planned.some((action) => action.disruptive);

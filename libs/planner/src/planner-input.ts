@@ -1,5 +1,5 @@
 /** What the planner decides from: one dated picture, the time, and limits that are values of the agent. */
-import type { RedisClusterSnapshot } from '#domain';
+import type { Action, RedisClusterSnapshot } from '#domain';
 
 export interface PlannerPolicy {
   /** A picture older than this is not acted on (04, Never 9). */
@@ -30,4 +30,6 @@ export interface PlannerInput {
   /** On the same clock as `snapshot.observedAtMs`. */
   readonly nowMs: number;
   readonly policy: PlannerPolicy;
+  /** For previews: these are left out of the plan, as if they had been done. */
+  readonly isDone?: (action: Action) => boolean;
 }

@@ -1,38 +1,33 @@
 /**
  * The snapshot as it would be after one action, for previews: what the executors and the cluster would do, at once and
- * without faults. An action that leaves no trace here (credentials, users) leaves the snapshot as it is, and the preview
- * ends when the planner plans the same again.
+ * without faults. Invariant: of every kind of action that leaves something to be seen, the trace is left here too; else
+ * the planner would plan the same again, and rules that wait for it to be done would never speak in a preview.
  */
-import { LABEL, REDIS_PORT } from '#domain';
-import type { Action, KubeObject, RedisClusterSnapshot, SentinelFacts } from '#domain';
+import { ANNOTATION, FINALIZER, LABEL, REDIS_PORT } from '#domain';
+import type { Action, KubeObject, RedisClusterSnapshot } from '#domain';
 import { diffObject } from '#manifests';
 import type { ReachableRedis } from '../cluster-view.ts';
+import { changeChild, changePod, changeRedis, changeSentinel, isNamed, putChild } from './change-snapshot.ts';
+import {
+  createCredentials,
+  publishConnection,
+  setReplicationLogin,
+  setSentinelLogin,
+  setUsers,
+  writeCredentials,
+} from './follow-credentials.ts';
 import { follow, ipOf, isReachable, replacePod, scalePods } from './follow-pods.ts';
 
 type Of<K extends Action['kind']> = Extract<Action, { kind: K }>;
 type Follow<K extends Action['kind']> = (snapshot: RedisClusterSnapshot, action: Of<K>) => RedisClusterSnapshot;
 
-export const followAction = (snapshot: RedisClusterSnapshot, action: Action): RedisClusterSnapshot => {
-  const next = FOLLOWERS[action.kind] as Follow<Action['kind']> | undefined;
-  return settle(next === undefined ? snapshot : next(snapshot, action));
-};
+export const followAction = (snapshot: RedisClusterSnapshot, action: Action): RedisClusterSnapshot =>
+  settle((FOLLOWERS[action.kind] as Follow<Action['kind']>)(snapshot, action));
 
 interface StatefulSetFields {
   readonly spec?: { readonly replicas?: number; readonly template?: unknown };
   readonly status?: { readonly updateRevision?: string };
 }
-
-const isNamed = (kind: string, name: string) => (child: KubeObject) =>
-  child.kind === kind && child.metadata.name === name;
-
-const putChild = (snapshot: RedisClusterSnapshot, object: KubeObject): RedisClusterSnapshot => {
-  const { name } = object.metadata;
-  const live = snapshot.children.find(isNamed(object.kind, name));
-  const metadata = { ...object.metadata, uid: live?.metadata.uid ?? `preview-${name}` };
-  const child = { ...live, ...object, metadata };
-  const children = [...snapshot.children.filter((one) => one !== live), child];
-  return { ...snapshot, children };
-};
 
 const applyChild: Follow<'ApplyChild'> = (snapshot, { object }) => {
   if (object.kind !== 'StatefulSet') return putChild(snapshot, object);
@@ -70,39 +65,50 @@ const deleteChild: Follow<'DeleteChild'> = (snapshot, { objectKind, key }) => {
   return scalePods(next, key.name, componentOf(gone), 0);
 };
 
-const changeRedis = (
-  snapshot: RedisClusterSnapshot,
-  name: string,
-  change: (facts: ReachableRedis) => ReachableRedis,
-): RedisClusterSnapshot => {
-  const facts = snapshot.redis[name];
-  return isReachable(facts) ? { ...snapshot, redis: { ...snapshot.redis, [name]: change(facts) } } : snapshot;
-};
-
 const promote = (facts: ReachableRedis): ReachableRedis => {
   const { masterHost: _, masterPort: __, linkUp: ___, linkDownSinceMs: ____, ...rest } = facts;
   return { ...rest, role: 'master' };
 };
 
-const switchOver: Follow<'SwitchOver'> = (snapshot, action) => {
-  const host = ipOf(snapshot, action.to);
-  const promoted = changeRedis(snapshot, action.to, promote);
-  const followers = [action.from, ...action.replicas.map(({ pod }) => pod)];
-  const moved = followers.reduce((next, pod) => changeRedis(next, pod, (facts) => follow(facts, host)), promoted);
-  return action.sentinelPods.reduce((next, pod) => changeSentinel(next, pod, { primaryHost: host }), moved);
-};
-
-const changeSentinel = (
+const handOver = (
   snapshot: RedisClusterSnapshot,
-  name: string,
-  change: Partial<Extract<SentinelFacts, { reachable: true }>>,
+  to: string,
+  followers: readonly string[],
+  sentinelPods: readonly string[],
 ): RedisClusterSnapshot => {
-  const facts = snapshot.sentinels[name];
-  if (facts?.reachable !== true) return snapshot;
-  return { ...snapshot, sentinels: { ...snapshot.sentinels, [name]: { ...facts, ...change } } };
+  const primaryHost = ipOf(snapshot, to);
+  const promoted = changeRedis(snapshot, to, promote);
+  const moved = followers.reduce(
+    (next, pod) => changeRedis(next, pod, (facts) => follow(facts, primaryHost)),
+    promoted,
+  );
+  return sentinelPods.reduce((next, pod) => changeSentinel(next, pod, (facts) => ({ ...facts, primaryHost })), moved);
 };
 
-const FOLLOWERS: { readonly [K in Action['kind']]?: Follow<K> } = {
+const switchOver: Follow<'SwitchOver'> = (snapshot, { from, to, replicas, sentinelPods }) =>
+  handOver(snapshot, to, [from, ...replicas.map(({ pod }) => pod)], sentinelPods);
+
+const failOver: Follow<'FailOverBySentinel'> = (snapshot, { replicas }) => {
+  const [next, ...others] = replicas.map(({ pod }) => pod);
+  return next === undefined ? snapshot : handOver(snapshot, next, others, Object.keys(snapshot.sentinels));
+};
+
+const setFinalizers = (snapshot: RedisClusterSnapshot, finalizers: readonly string[]): RedisClusterSnapshot => {
+  const { resource } = snapshot;
+  return { ...snapshot, resource: { ...resource, metadata: { ...resource.metadata, finalizers } } };
+};
+
+const setLabel = (child: KubeObject, label: string, value: string): KubeObject => ({
+  ...child,
+  metadata: { ...child.metadata, labels: { ...child.metadata.labels, [label]: value } },
+});
+
+/** Nothing of it is in the picture: a fence, a file beside the data. */
+const leaveAsIs = (snapshot: RedisClusterSnapshot): RedisClusterSnapshot => snapshot;
+
+const FOLLOWERS: { readonly [K in Action['kind']]: Follow<K> } = {
+  AddFinalizer: (snapshot) => setFinalizers(snapshot, [FINALIZER]),
+  RemoveFinalizer: (snapshot) => setFinalizers(snapshot, []),
   ApplyChild: applyChild,
   DeleteChild: deleteChild,
   OrphanStatefulSet: (snapshot, { key }) => ({
@@ -110,34 +116,55 @@ const FOLLOWERS: { readonly [K in Action['kind']]?: Follow<K> } = {
     children: snapshot.children.filter((child) => !isNamed('StatefulSet', key.name)(child)),
   }),
   WriteRecord: (snapshot, { record }) => ({ ...snapshot, record }),
-  CreateCredentials: (snapshot) => ({ ...snapshot, credentialsPresent: true }),
+  CreateCredentials: createCredentials,
+  PublishConnection: publishConnection,
+  WriteCredentials: writeCredentials,
+  SetUsers: setUsers,
+  SetReplicationLogin: setReplicationLogin,
+  SetSentinelLogin: setSentinelLogin,
   PromotePod: (snapshot, { pod }) => changeRedis(snapshot, pod, promote),
   ReplicateFrom: (snapshot, { pod, primaryHost }) => changeRedis(snapshot, pod, (facts) => follow(facts, primaryHost)),
   SwitchOver: switchOver,
+  FailOverBySentinel: failOver,
+  FencePod: leaveAsIs,
+  ResumePod: leaveAsIs,
+  SetAside: leaveAsIs,
   MonitorPrimary: (snapshot, { sentinelPod, primaryHost, settings }) =>
-    changeSentinel(snapshot, sentinelPod, {
+    changeSentinel(snapshot, sentinelPod, (facts) => ({
+      ...facts,
       monitors: true,
       primaryHost,
       primaryPort: REDIS_PORT,
       flags: 'master',
       settings,
-    }),
-  StopMonitoring: (snapshot, { sentinelPod }) => changeSentinel(snapshot, sentinelPod, { monitors: false }),
-  SetSentinelSettings: (snapshot, { sentinelPod, settings }) => {
-    const facts = snapshot.sentinels[sentinelPod];
-    const before = facts?.reachable === true ? facts.settings : {};
-    return changeSentinel(snapshot, sentinelPod, { settings: { ...before, ...settings } });
-  },
+    })),
+  StopMonitoring: (snapshot, { sentinelPod }) =>
+    changeSentinel(snapshot, sentinelPod, (facts) => ({ ...facts, monitors: false })),
+  SetSentinelSettings: (snapshot, { sentinelPod, settings }) =>
+    changeSentinel(snapshot, sentinelPod, (facts) => ({ ...facts, settings: { ...facts.settings, ...settings } })),
+  /** What it then knows follows from the pods: settle. */
+  ResetSentinel: leaveAsIs,
   SetConfig: (snapshot, { pod, values }) =>
     changeRedis(snapshot, pod, (facts) => ({ ...facts, config: { ...facts.config, ...values } })),
-  LabelRole: (snapshot, { pod, role }) => ({
-    ...snapshot,
-    pods: snapshot.pods.map((one) =>
-      one.name === pod ? { ...one, labels: { ...one.labels, [LABEL.role]: role } } : one,
-    ),
-  }),
+  LabelRole: (snapshot, { pod, role }) =>
+    changePod(snapshot, pod, (one) => ({ ...one, labels: { ...one.labels, [LABEL.role]: role } })),
+  RefreshPod: (snapshot, { pod, settings }) =>
+    changePod(snapshot, pod, (one) => ({
+      ...one,
+      annotations: { ...one.annotations, [ANNOTATION.settings]: settings },
+    })),
   EvictPod: (snapshot, { pod }) => replacePod(snapshot, pod),
   DeletePod: (snapshot, { pod }) => replacePod(snapshot, pod),
+  KeepVolume: (snapshot, { key }) =>
+    changeChild(snapshot, 'PersistentVolumeClaim', key.name, (claim) =>
+      setLabel(claim, LABEL.kept, snapshot.resource.metadata.uid ?? ''),
+    ),
+  GrowVolume: (snapshot, { key, size }) =>
+    changeChild(snapshot, 'PersistentVolumeClaim', key.name, (claim) => ({
+      ...claim,
+      spec: { ...(claim['spec'] as object | undefined), resources: { requests: { storage: size } } },
+      status: { ...(claim['status'] as object | undefined), capacity: { storage: size } },
+    })),
 };
 
 /** What follows by itself: Sentinels know every replica and each other, a primary counts its replicas. */

@@ -2,7 +2,7 @@
  * What pods become when a plan is followed without a world: a pod that is made or made anew runs at once, as the spec
  * says, and is linked to whoever is primary. Pure; for previews only.
  */
-import { REDIS_PORT } from '#domain';
+import { REDIS_PORT, largestMaxmemoryBytes, memoryLimitBytes } from '#domain';
 import type { PodSnapshot, RedisClusterSnapshot, RedisNodeFacts, SentinelFacts } from '#domain';
 import { podName, redisDirectives, resolveSpec } from '#manifests';
 import type { ReachableRedis } from '../cluster-view.ts';
@@ -79,8 +79,12 @@ const makePod = (snapshot: RedisClusterSnapshot, set: string, ordinal: number, c
     running: true,
     createdAtMs: snapshot.observedAtMs,
     ...presentField('controllerRevision', revision),
+    ...(component === 'redis' ? presentField('memoryLimitBytes', limitOf(snapshot)) : {}),
   };
 };
+
+const limitOf = ({ resource }: RedisClusterSnapshot): number | undefined =>
+  memoryLimitBytes(resolveSpec(resource.spec).resources);
 
 /** A restarted Redis is a replica of whoever is primary; alone it comes back with what its disk or a copy gave it. */
 const startProcess = (snapshot: RedisClusterSnapshot, name: string): RedisClusterSnapshot => {
@@ -90,12 +94,14 @@ const startProcess = (snapshot: RedisClusterSnapshot, name: string): RedisCluste
   if (like === undefined) return snapshot;
   const [primary, facts] = like;
   const spec = resolveSpec(snapshot.resource.spec);
+  const limitBytes = limitOf(snapshot);
+  const maxmemory = String(limitBytes === undefined ? 0 : largestMaxmemoryBytes({}, limitBytes));
   const fresh: ReachableRedis = {
     ...facts,
     runId: `preview-${name}`,
     version: spec.engine.version,
     engine: spec.engine.type,
-    config: { ...facts.config, ...redisDirectives(spec) },
+    config: { ...facts.config, maxmemory, ...redisDirectives(spec) },
   };
   const started: ReachableRedis = name === primary ? fresh : follow(fresh, ipOf(snapshot, primary));
   return { ...snapshot, redis: { ...snapshot.redis, [name]: started } };

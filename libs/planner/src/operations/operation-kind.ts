@@ -1,6 +1,7 @@
 /** What each type of RedisOperation knows of itself; `judge-operations` asks them. All pure. */
-import type { Plan, PlannedOperation, PlannedStatus, RedisClusterSnapshot, RedisOperationObject } from '#domain';
+import type { PlannedOperation, PlannedStatus, RedisOperationObject } from '#domain';
 import type { AnsweringPod, ClusterView } from '../cluster-view.ts';
+import type { PreviewInput } from './preview-change.ts';
 
 export interface OperationContext {
   readonly operation: RedisOperationObject;
@@ -9,7 +10,7 @@ export interface OperationContext {
   /** Of this pass, as it will be reported. */
   readonly status: PlannedStatus;
   /** The whole planner over another picture, at this instant. */
-  readonly replan: (snapshot: RedisClusterSnapshot) => Plan;
+  readonly replan: PreviewInput['replan'];
 }
 
 export type OperationVerdict = Omit<PlannedOperation, 'name' | 'uid'>;

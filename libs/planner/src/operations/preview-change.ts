@@ -10,12 +10,13 @@ import { describeObject } from './describe-action.ts';
 import { followAction } from './follow-action.ts';
 import { isReachable } from './follow-pods.ts';
 import { predictMs } from './predict-time.ts';
+import { presentField } from '../present-field.ts';
 
 export interface PreviewInput {
   readonly snapshot: RedisClusterSnapshot;
   readonly spec: RedisClusterSpec;
-  /** The whole planner, at one instant. */
-  readonly replan: (snapshot: RedisClusterSnapshot) => Plan;
+  /** The whole planner, at one instant; what is taken as done is left out of its plan. */
+  readonly replan: (snapshot: RedisClusterSnapshot, isDone: (action: Action) => boolean) => Plan;
   /** What acceptSpec says of a snapshot's spec. */
   readonly refuse: (snapshot: RedisClusterSnapshot) => PlanPreview['refusals'];
 }
@@ -63,32 +64,43 @@ const followPlans = (
   replan: PreviewInput['replan'],
 ): { readonly actions: readonly Action[]; readonly peakMemoryBytes: number } => {
   const actions: Action[] = [];
+  const done = new Set<string>();
+  const isDone = (action: Action): boolean => done.has(JSON.stringify(action));
   let snapshot = first;
   let peakMemoryBytes = usedBytes(first);
   let before = '';
   for (let pass = 0; pass < MAX_PASSES; pass += 1) {
-    const planned = replan(snapshot);
-    const same = JSON.stringify(planned.actions);
-    if (planned.actions.length === 0 || same === before) break;
+    const planned = replan(snapshot, isDone);
+    const same = JSON.stringify([planned.actions, told(planned)]);
+    if (same === before) {
+      if (planned.actions.length === 0) break;
+      // Their effect cannot be seen here: they are taken as done, and what comes after them is asked for.
+      planned.actions.forEach((action) => done.add(JSON.stringify(action)));
+      continue;
+    }
     before = same;
-    snapshot = planned.actions.reduce(followAction, snapshot);
+    snapshot = tellOf(planned.actions.reduce(followAction, snapshot), planned);
     const copies = planned.actions.some(({ kind }) => COPYING.has(kind)) ? largestBytes(snapshot) : 0;
     peakMemoryBytes = Math.max(peakMemoryBytes, usedBytes(snapshot) + copies);
     actions.push(...planned.actions);
-    const { resource } = snapshot;
-    snapshot = { ...snapshot, resource: { ...resource, status: { ...resource.status, ...told(planned) } } };
   }
   return { actions, peakMemoryBytes };
 };
 
-/** The rules read a few things of the last status. */
+/** The rules read a few things of the last status, so a pass without an action may still lead to the next one. */
 const told = ({ status: { phase, rollout, currentPrimary, primaryTerm, credentials } }: Plan) => ({
   phase,
-  ...(rollout === undefined ? {} : { rollout }),
-  ...(currentPrimary === undefined ? {} : { currentPrimary }),
-  ...(primaryTerm === undefined ? {} : { primaryTerm }),
-  ...(credentials === undefined ? {} : { credentials }),
+  ...presentField('rollout', rollout),
+  ...presentField('currentPrimary', currentPrimary),
+  ...presentField('primaryTerm', primaryTerm),
+  ...presentField('credentials', credentials),
 });
+
+const tellOf = (snapshot: RedisClusterSnapshot, planned: Plan): RedisClusterSnapshot => {
+  const { resource } = snapshot;
+  const { rollout: _, ...kept } = resource.status ?? {};
+  return { ...snapshot, resource: { ...resource, status: { ...kept, ...told(planned) } } };
+};
 
 /** After these a replica takes a copy, and the primary forks for it: at worst every page is held twice. */
 const COPYING: ReadonlySet<Action['kind']> = new Set<Action['kind']>(['EvictPod', 'DeletePod', 'ApplyChild']);

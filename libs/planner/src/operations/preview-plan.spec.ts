@@ -1,17 +1,19 @@
 import { describe, expect, it } from 'vitest';
-import type { PlanPreview, RedisClusterSnapshot, RedisClusterSpec } from '#domain';
-import { planHash } from '#manifests';
+import { largestMaxmemoryBytes, memoryLimitBytes } from '#domain';
+import type { Action, PlanPreview, RedisClusterSnapshot, RedisClusterSpec } from '#domain';
+import { CREDENTIAL_USERS, planHash, redisDirectives, resolveSpec, wantedUsers } from '#manifests';
 import { NOW_MS, drawSettled, masterFacts, podIp, replicaFacts, sentinelFacts, withFacts } from '#testing';
 import { planRedisCluster } from '../plan-redis-cluster.ts';
 import { DEFAULT_PLANNER_POLICY } from '../planner-input.ts';
+import { previewChange } from './preview-change.ts';
 
 const [P0, P1, P2] = drawSettled().pods.map((pod) => pod.name) as [string, string, string];
 const HOST = podIp(0);
 const used = { usedMemoryBytes: 100_000_000 };
 
 /** As the StatefulSet controller leaves it: every pod of the newest revision. */
-const drawn = (): RedisClusterSnapshot => {
-  const picture = drawSettled();
+const drawn = (spec: Partial<RedisClusterSpec> = {}): RedisClusterSnapshot => {
+  const picture = drawSettled(spec);
   return {
     ...picture,
     children: picture.children.map((child) =>
@@ -87,5 +89,102 @@ describe('RedisOperation Plan', () => {
     expect(plan.hash).toBe(planHash({ ...spec, size: 4 }));
     expect(plan.hash).toBe(planHash({ updateStrategy: { type: 'OnApproval' }, ...spec, size: 4 }));
     expect(plan.hash).not.toBe(planHash(spec));
+  });
+});
+
+/** As an observer sees a running data set: directives, users, keys of Secrets, limits of pods. */
+const observed = (spec: Partial<RedisClusterSpec>): RedisClusterSnapshot => {
+  const picture = drawn(spec);
+  const resolved = resolveSpec(picture.resource.spec);
+  const limit = memoryLimitBytes(resolved.resources);
+  const config = {
+    ...redisDirectives(resolved),
+    maxmemory: String(limit === undefined ? 0 : largestMaxmemoryBytes({}, limit)),
+    appendonly: 'no',
+  };
+  const usersOf = (component: 'redis' | 'sentinel') =>
+    Object.fromEntries(
+      Object.keys(wantedUsers(resolved, component)).map((user) => [
+        user,
+        { acceptsCurrent: true, acceptsPrevious: false, acceptsOthers: false, rulesAsWanted: true },
+      ]),
+    );
+  return {
+    ...picture,
+    children: picture.children.map((child) =>
+      child.kind === 'Secret' && child.metadata.name.endsWith('-credentials')
+        ? { ...child, keys: [...CREDENTIAL_USERS], metadata: { ...child.metadata, resourceVersion: '7' } }
+        : child,
+    ),
+    pods: picture.pods.map((pod) =>
+      pod.component === 'redis' && limit !== undefined ? { ...pod, memoryLimitBytes: limit } : pod,
+    ),
+    redis: Object.fromEntries(
+      Object.entries(picture.redis).map(([name, facts]) => [
+        name,
+        facts.reachable ? { ...facts, ...used, config, users: usersOf('redis'), peerLoginCurrent: true } : facts,
+      ]),
+    ),
+    sentinels: Object.fromEntries(
+      Object.entries(picture.sentinels).map(([name, facts]) => [
+        name,
+        facts.reachable ? { ...facts, users: usersOf('sentinel'), peerLoginCurrent: true } : facts,
+      ]),
+    ),
+  };
+};
+
+const limited = (memory: string): Partial<RedisClusterSpec> => ({
+  resources: { requests: { memory: '64Mi', cpu: '20m' }, limits: { memory } },
+});
+
+describe('RedisOperation Plan of a data set as it is observed', () => {
+  const pair = { mode: 'Replication', size: 2, updateStrategy: { type: 'OnApproval' }, ...limited('192Mi') } as const;
+
+  it('is settled to begin with', () => {
+    const made = planRedisCluster({ snapshot: observed(pair), nowMs: NOW_MS, policy: DEFAULT_PLANNER_POLICY });
+    expect(made.actions).toEqual([]);
+    expect(made.status.phase).toBe('Ready');
+  });
+
+  it('of two pods and another memory limit: the replica, the hand-over, the old primary', () => {
+    const { plan } = preview(limited('224Mi'), observed(pair));
+    expect(plan.restarts).toEqual([P1, P0]);
+    const order = plan.actions.map(({ kind }) => kind).filter((kind) => kind === 'EvictPod' || kind === 'SwitchOver');
+    expect(order).toEqual(['EvictPod', 'SwitchOver', 'EvictPod']);
+    // Lowered for the time of the rollout, and raised again.
+    const raised = plan.actions.filter(({ kind }) => kind === 'SetConfig');
+    expect(raised.length).toBeGreaterThanOrEqual(2);
+    expect(plan.actions.at(-1)?.kind).not.toBe('EvictPod');
+  });
+
+  it('of a user that is added besides: passwords and logins do not hold the rollout up', () => {
+    const auth = { users: [{ name: 'reporting', rules: '~* +@read' }] };
+    const { plan } = preview({ auth, ...limited('224Mi') }, observed({ ...limited('192Mi') }));
+    const kinds = new Set(plan.actions.map(({ kind }) => kind));
+    expect([...kinds]).toEqual(expect.arrayContaining(['WriteCredentials', 'SetUsers', 'SwitchOver']));
+    expect(plan.restarts).toEqual([P2, P1, P0]);
+  });
+});
+
+describe('a preview that cannot see what an action does', () => {
+  it('takes it as done when it is planned twice, and asks what comes after it', () => {
+    const told = { reason: 'Test', message: 'A test.', disruptive: false };
+    const unseen: Action = { kind: 'SetAside', pod: P0, expectRunId: 'r', file: 'f', ...told };
+    const evict: Action = { kind: 'EvictPod', pod: P1, podUid: `uid-${P1}`, ...told };
+    const snapshot = settled();
+    const { status } = planRedisCluster({ snapshot, nowMs: NOW_MS, policy: DEFAULT_PLANNER_POLICY });
+    const plan = previewChange({
+      snapshot,
+      spec: snapshot.resource.spec,
+      refuse: () => [],
+      replan: ({ pods }, isDone) => {
+        const isRestarted = pods.some(({ name, uid }) => name === P1 && uid !== `uid-${P1}`);
+        const next = isRestarted ? [] : [evict];
+        return { actions: isDone(unseen) ? next : [unseen], trail: [], status };
+      },
+    });
+    expect(plan.actions.map(({ kind }) => kind)).toEqual(['SetAside', 'EvictPod']);
+    expect(plan.restarts).toEqual([P1]);
   });
 });
