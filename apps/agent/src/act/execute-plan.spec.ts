@@ -94,6 +94,29 @@ describe('executePlan', () => {
     expect(await client.find(RESOURCE.service, { namespace: 'shop', name: 'c' })).toBeUndefined();
   });
 
+  it('repairs go on although Kubernetes refuses an object; further objects and restarts do not', async () => {
+    answerWith(422, 'Invalid', (request) => request.path.endsWith('/services/b'));
+    const safely = { expectRunId: 'r1', onlyIfEmpty: false, onlyIfWaiting: true };
+    const promote: Action = { ...told, kind: 'PromotePod', pod: 'cache-0', ...safely };
+    const evict: Action = { ...told, kind: 'EvictPod', pod: 'cache-0', podUid: 'u' };
+    const result = await run(apply('b'), apply('c'), promote, evict);
+    expect(result.done).toEqual([promote]);
+    expect(result.failure).toMatchObject({ reason: 'ApplyChildFailed' });
+    expect(redis.state.role).toBe('master');
+    expect(await client.find(RESOURCE.service, { namespace: 'shop', name: 'c' })).toBeUndefined();
+  });
+
+  it('no repair is tried after an API server that is away, nor after one that failed', async () => {
+    const safely = { expectRunId: 'another', onlyIfEmpty: false, onlyIfWaiting: true };
+    const promote: Action = { ...told, kind: 'PromotePod', pod: 'cache-0', ...safely };
+    const record: DataSetRecord = { dataSetId, primaryTerm: 1, renderVersion: 1 };
+    const write: Action = { ...told, kind: 'WriteRecord', key: { namespace: 'shop', name: names.record }, record };
+    answerWith(422, 'Invalid', (request) => request.path.endsWith('/services/b'));
+    const result = await run(apply('b'), promote, write);
+    expect(result.done).toEqual([]);
+    expect(result.failure?.action.kind).toBe('ApplyChild');
+  });
+
   it('writes nothing when the Lease is too old', async () => {
     fenced = true;
     const promote: Action = {

@@ -1,8 +1,11 @@
 /**
  * Carries out a plan, action by action, in its order, and stops at the first failure: what follows was planned on the
- * assumption that what precedes is done. It decides nothing.
+ * assumption that what precedes is done. It decides nothing. One exception: an object that Kubernetes refuses (a quota, an
+ * admission policy, a field that only the server checks) holds up further objects and restarts, and no repair. Without it a
+ * typo in spec.scheduling would stop failovers, and the Services would not follow them.
  */
 import type { Action, ActionKind, Plan, PlanResult, RejectedDirective } from '#domain';
+import { isKubeError } from '#kube';
 import { describeFailure } from './describe-failure.ts';
 import { executeApplyChild } from './execute-apply-child.ts';
 import { executeCreateCredentials } from './execute-create-credentials.ts';
@@ -33,6 +36,7 @@ import { executeSetUsers } from './execute-set-users.ts';
 import { executeWriteCredentials } from './execute-write-credentials.ts';
 import { executeWriteRecord } from './execute-write-record.ts';
 import type { ExecutionContext, Executor } from './execution-context.ts';
+import { RefusedError } from './execution-context.ts';
 
 const EXECUTORS: { readonly [K in ActionKind]: Executor<K> } = {
   AddFinalizer: executeAddFinalizer,
@@ -67,6 +71,22 @@ const EXECUTORS: { readonly [K in ActionKind]: Executor<K> } = {
   SetAside: executeSetAside,
 };
 
+const REPAIRS: ReadonlySet<ActionKind> = new Set<ActionKind>([
+  'WriteRecord',
+  'PromotePod',
+  'FailOverBySentinel',
+  'ReplicateFrom',
+  'MonitorPrimary',
+  'LabelRole',
+  'FencePod',
+  'SetAside',
+  'ResumePod',
+]);
+
+/** No more than that one object: a Lease that is too old and a server that is away stop everything. */
+const isObjectRefused = ({ kind }: Action, error: unknown): boolean =>
+  kind === 'ApplyChild' && (error instanceof RefusedError || (isKubeError(error) && !error.isUnreachable));
+
 const executeOne = (action: Action, context: ExecutionContext): Promise<void> =>
   (EXECUTORS[action.kind] as Executor<ActionKind>)(action, context);
 
@@ -79,13 +99,18 @@ export const executePlan = async (
   const rejected = new Map<string, RejectedDirective>();
   const context = { ...given, noteRejectedConfig: (entry: RejectedDirective) => void rejected.set(entry.key, entry) };
   const noted = () => (rejected.size === 0 ? {} : { rejectedConfig: [...rejected.values()] });
+  let refusal: PlanResult['failure'];
   for (const action of plan.actions) {
+    if (refusal !== undefined && !REPAIRS.has(action.kind)) continue;
     try {
       await executeOne(action, context);
     } catch (error) {
-      return { done, ...noted(), failure: describeFailure(action, error) };
+      const failure = refusal ?? describeFailure(action, error);
+      if (!isObjectRefused(action, error)) return { done, ...noted(), failure };
+      refusal = failure;
+      continue;
     }
     done.push(action);
   }
-  return { done, ...noted() };
+  return { done, ...noted(), ...(refusal === undefined ? {} : { failure: refusal }) };
 };

@@ -99,6 +99,32 @@ describe('ControlLoop', () => {
     expect(broken.passes).toEqual([]);
   });
 
+  it('an action that is refused for ever hides nothing for longer than a resync', async () => {
+    const failure = { action, reason: 'EvictPodRefused', message: 'no' };
+    const { loop, passes } = makeLoop({ execute: async () => ({ done: [], failure }) });
+    loop.wake('shop/cache');
+    await vi.advanceTimersByTimeAsync(300_000);
+    const before = passes.length;
+    await vi.advanceTimersByTimeAsync(100_000);
+    expect(passes.length - before).toBeGreaterThanOrEqual(9);
+  });
+
+  it('what was done beside a refusal is looked at soon, and slower when that never ends', async () => {
+    const failure = { action, reason: 'ApplyChildFailed', message: 'no' };
+    let done: readonly Action[] = [];
+    const { loop, passes } = makeLoop({ execute: async () => ({ done, failure }) });
+    loop.wake('shop/cache');
+    await vi.advanceTimersByTimeAsync(60_000);
+    done = [action];
+    const before = passes.length;
+    await vi.advanceTimersByTimeAsync(12_000);
+    expect(passes.length - before).toBeGreaterThan(5);
+    await vi.advanceTimersByTimeAsync(60_000);
+    const busy = passes.length;
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(passes.length - busy).toBeLessThan(10);
+  });
+
   it('counts the failures before a pass for the status', async () => {
     const before: number[] = [];
     const { loop } = makeLoop({

@@ -86,7 +86,17 @@ export class ControlLoop {
     const outcome = await this.#pass(key, leave);
     if (outcome.seen === 'GONE') this.#gone(key, outcome);
     else if (outcome.result.failure === undefined) this.#settle(key, outcome);
-    else this.#queue.addAfter(key, this.#backoff.nextDelayMs(key));
+    else this.#queue.addAfter(key, this.#lookAfterFailureMs(key, outcome));
+  }
+
+  /**
+   * An action that is refused for ever (a budget, a StorageClass) must not make everything else go unnoticed for longer than
+   * a resync; and what was done before it is looked at soon, with the same growth.
+   */
+  #lookAfterFailureMs(key: string, outcome: PassOutcome): number {
+    const backoffMs = Math.min(this.#backoff.nextDelayMs(key), this.#settings.resyncMs);
+    if (outcome.result.done.length === 0) return backoffMs;
+    return Math.min(backoffMs, (nextLookMs(outcome) ?? backoffMs) * this.#countActing(key, true));
   }
 
   async #pass(key: string, leave: (outcome: PassOutcome | undefined) => void): Promise<PassOutcome> {
@@ -113,13 +123,19 @@ export class ControlLoop {
 
   #settle(key: string, outcome: PassOutcome): void {
     const acted = outcome.seen === 'UNCLAIMED' || outcome.result.done.length > 0;
-    const acting = acted ? (this.#acting.get(key) ?? 0) + 1 : 0;
-    this.#forget(key);
-    if (acting > 0) this.#acting.set(key, acting);
-    const slowdown = BUSY_GROWTH ** Math.min(Math.max(0, acting - BUSY_PASSES), 30);
+    this.#backoff.reset(key);
+    const slowdown = this.#countActing(key, acted);
     const { random, resyncMs } = this.#settings;
     const lookMs = Math.min((nextLookMs(outcome) ?? resyncMs) * slowdown, resyncMs);
     this.#queue.addAfter(key, spread(lookMs, random));
+  }
+
+  /** How many times longer than asked the next look waits. */
+  #countActing(key: string, acted: boolean): number {
+    const acting = acted ? (this.#acting.get(key) ?? 0) + 1 : 0;
+    if (acting > 0) this.#acting.set(key, acting);
+    else this.#acting.delete(key);
+    return BUSY_GROWTH ** Math.min(Math.max(0, acting - BUSY_PASSES), 30);
   }
 
   #retry(key: string, error: unknown): void {

@@ -204,6 +204,14 @@ describe('the startup guard', () => {
     expect(start({ spec: spec('Standalone') })).toMatchObject({ role: 'primary', replicaof: undefined, status: 0 });
   });
 
+  it('a Standalone beside which a second pod answers waits: its settings are of before the mode was raised', () => {
+    expect(start({ spec: spec('Standalone', false), answers: { [peer(1)]: slaveOf(ME) } })).toMatchObject({
+      role: 'waiting',
+      replicaof: expect.stringContaining(WAITING_PRIMARY_HOST) as string,
+      status: 0,
+    });
+  });
+
   it.each<[string, Scene, string, string | undefined]>([
     [
       'another primary, which answers → its replica',
@@ -557,6 +565,17 @@ describe('files of a newer engine', () => {
     ['REDIS0011', 'Redis server v=8.0.2'],
   ])('%s stays where %s reads it, or nobody knows', (format, version) => {
     const { folder } = startOn(format, version);
+    expect(readdirSync(join(folder, 'data')).sort()).toEqual(['appendonlydir', 'dump.rdb']);
+  });
+
+  it('stays where the primary that is named does not answer: it may be the last copy', () => {
+    const { folder, role } = start({
+      spec: spec('Sentinel'),
+      disk: { ...dump('REDIS0012'), ...manifest },
+      answers: allSentinels(HERE[1]),
+      server: serverOfVersion('Redis server v=7.0.15'),
+    });
+    expect(role).toBe('replica');
     expect(readdirSync(join(folder, 'data')).sort()).toEqual(['appendonlydir', 'dump.rdb']);
   });
 

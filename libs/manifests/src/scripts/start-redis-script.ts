@@ -5,7 +5,7 @@
  * both replicas after a restart of one second). It is the entrypoint and no init container, because those do not run
  * again when a container crashes; it works with the agent away.
  *
- * In this order: Standalone → start. The Sentinel majority, or without Sentinel the peers, name another primary → start
+ * In this order: Standalone, and no second pod answers → start. The Sentinel majority, or without Sentinel the peers, name another primary → start
  * as its replica. They name me, I have data, no failover is on → start as primary. Anything else → wait as replica of
  * an address that refuses, until Sentinel or the agent says more.
  *
@@ -170,8 +170,18 @@ decide() {
   if [ -n "$silent_host" ]; then become_replica "$silent_host" "$named_port" "$why"; fi
 }
 
+# Replicas are there already: the mode was raised, and this pod's copy of the settings still lags (up to two minutes). An
+# empty start as primary would erase them.
+decide_alone() {
+  if [ -z "$(ask "$(setting REDIS_SET)-1.$(setting PODS_SERVICE)" 6379 ROLE | sed -n 2p)" ]; then
+    become_primary "the mode is Standalone"
+  else
+    why="the settings say Standalone, but a second pod answers"
+  fi
+}
+
 case $MODE in
-  Standalone) become_primary "the mode is Standalone" ;;
+  Standalone) decide_alone ;;
   Sentinel) decide decide_by_sentinels ;;
   *) decide decide_by_peers ;;
 esac
@@ -183,7 +193,7 @@ within_limit() {
   awk -v own="$MAXMEMORY" '$1 == "maxmemory" && $2 ~ /^[0-9]+$/ && own > 0 && $2 > own * 1.2 + 1 { next } { print }'
 }
 
-if [ "$role" = replica ]; then set_newer_aside; fi
+if [ "$role" = replica ] && [ -z "$silent_host" ]; then set_newer_aside; fi
 appendonly=$(choose_appendonly) || { say "the data folder cannot be prepared"; exit 66; }
 redis_acl > "$STATE/users.acl"
 {
