@@ -178,6 +178,25 @@ describe('a link to a Sentinel', () => {
     expect(server.state.replicaHosts).toEqual([]);
   });
 
+  it('says why it would refuse a failover, before and when it is told to', async () => {
+    const { server, link } = await openSentinel();
+    const expected = { host: '10.0.0.1', port: 6379 };
+    expect(await link.mayFailOver('m-1', expected)).toMatchObject({ code: 'NOT_MONITORED' });
+    await link.monitor(request);
+    expect(await link.mayFailOver('m-1', { ...expected, host: '10.0.0.2' })).toMatchObject({ code: 'ANOTHER_PRIMARY' });
+    expect((await link.mayFailOver('m-1', expected)).outcome).toBe('UNCHANGED');
+    const answers = { INPROG: 'FAILOVER_IN_PROGRESS', NOGOODSLAVE: 'NO_GOOD_REPLICA', UNKNOWN: 'SERVER_REFUSED' };
+    for (const [said, code] of Object.entries(answers)) {
+      server.state.failoverAnswer = new Error(`${said} Some words of the server`);
+      expect(await link.failOver('m-1', expected)).toMatchObject({ outcome: 'REFUSED', code });
+    }
+    server.state.failoverAnswer = 'OK';
+    expect((await link.failOver('m-1', expected)).outcome).toBe('DONE');
+    const master = server.state.masters.get('m-1');
+    if (master !== undefined) master.flags = 'master,failover_in_progress';
+    expect(await link.mayFailOver('m-1', expected)).toMatchObject({ code: 'FAILOVER_IN_PROGRESS' });
+  });
+
   it('an error of the server does not carry the password', async () => {
     const { link } = await openSentinel();
     const outcome = await link.set('unknown', {}, request.auth);

@@ -128,11 +128,11 @@ export class SentinelLink {
   }
 
   /**
-   * SENTINEL FAILOVER: this Sentinel promotes a replica of its own choice, whether or not the primary lives. Refused when
-   * it monitors another address than was planned for, or a failover is on. Of a live primary it is no hand-over: whoever
-   * calls it has paused the writers before.
+   * Why this Sentinel would refuse a failover now, asked without changing anything; unchanged: nothing is in its way. How
+   * long ago the last one was does not matter: the wait of twice the failover-timeout is for those that Sentinel begins
+   * by itself.
    */
-  async failOver(
+  async mayFailOver(
     masterName: string,
     expect: { readonly host: string; readonly port: number },
   ): Promise<CommandOutcome> {
@@ -148,10 +148,22 @@ export class SentinelLink {
     if (master.host !== expect.host || master.port !== expect.port) {
       return refused('ANOTHER_PRIMARY', 'This Sentinel monitors another primary than was planned for.');
     }
-    if (master.flags.includes('failover_in_progress')) {
-      return refused('FAILOVER_IN_PROGRESS', 'This Sentinel runs a failover.');
-    }
-    return firstRefusal(await this.#connection.run([['SENTINEL', 'FAILOVER', masterName]]));
+    return master.flags.includes('failover_in_progress') ? inProgress : unchanged;
+  }
+
+  /**
+   * SENTINEL FAILOVER: this Sentinel promotes a replica of its own choice, whether or not the primary lives. Refused when
+   * it monitors another address than was planned for, or a failover is on. Of a live primary it is no hand-over: whoever
+   * calls it has paused the writers before.
+   */
+  async failOver(
+    masterName: string,
+    expect: { readonly host: string; readonly port: number },
+  ): Promise<CommandOutcome> {
+    const may = await this.mayFailOver(masterName, expect);
+    if (may.outcome === 'REFUSED') return may;
+    const [reply] = await this.#connection.run([['SENTINEL', 'FAILOVER', masterName]]);
+    return reply?.ok === false ? explainNoFailover(reply.error) : done;
   }
 
   /** Who is let in, judged against what should be; undefined when the Sentinel does not tell. */
@@ -229,6 +241,20 @@ const setCommands = (
     commands.push(['SENTINEL', 'SET', masterName, 'auth-user', auth.username, 'auth-pass', auth.password]);
   }
   return commands;
+};
+
+const inProgress = refused(
+  'FAILOVER_IN_PROGRESS',
+  'This Sentinel runs a failover, which ends within its failover-timeout.',
+);
+
+const explainNoFailover = (error: string): CommandOutcome => {
+  const [code = 'ERR'] = error.split(' ');
+  if (code === 'INPROG') return inProgress;
+  if (code !== 'NOGOODSLAVE') return refused('SERVER_REFUSED', `Sentinel answered ${code}.`);
+  const message =
+    'This Sentinel knows no replica that it would promote: none answered it lately with a link that is up.';
+  return refused('NO_GOOD_REPLICA', message);
 };
 
 /** Server texts to SENTINEL SET may repeat the value, and the value may be the password: only the code is kept. */

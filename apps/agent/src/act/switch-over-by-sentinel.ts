@@ -20,9 +20,11 @@ const AGREE_WITHIN_MS = 3_000;
 const POLL_MS = 20;
 
 export const switchOverBySentinel = async (handover: Handover): Promise<void> => {
-  const { action, context } = handover;
+  const { action, context, from } = handover;
   const [leader, ...rest] = action.sentinelPods.map((pod) => requireLink(context.findSentinel(pod), pod));
   if (leader === undefined) throw new RefusedError('NO_SENTINEL', 'There is no Sentinel to do it.');
+  // Asked before anything is changed, so that writers are not paused for a hand-over that would be refused.
+  throwIfRefused(await leader.mayFailOver(action.masterName ?? '', { host: from.host, port: from.port }));
   try {
     await preferTarget(handover, leader);
     await handOverPaused(handover, [leader, ...rest]);

@@ -3,8 +3,10 @@ import type { KubeObject, PodSnapshot, RedisClusterSnapshot } from '#domain';
 import type { ReachableRedis, ReachableSentinel } from '../cluster-view.ts';
 import { isReachable } from './follow-pods.ts';
 
-export const isNamed = (kind: string, name: string) => (child: KubeObject) =>
-  child.kind === kind && child.metadata.name === name;
+export const isNamed =
+  (kind: string, name: string) =>
+  (child: KubeObject): boolean =>
+    child.kind === kind && child.metadata.name === name;
 
 export const putChild = (snapshot: RedisClusterSnapshot, object: KubeObject): RedisClusterSnapshot => {
   const { name } = object.metadata;

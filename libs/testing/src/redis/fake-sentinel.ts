@@ -15,6 +15,8 @@ export interface FakeSentinelState {
   masters: Map<string, FakeMonitored>;
   otherSentinels: number;
   replicaHosts: string[];
+  /** What it says to SENTINEL FAILOVER; it does nothing. */
+  failoverAnswer: RespValue;
 }
 
 export interface FakeSentinel extends RespServer {
@@ -27,6 +29,7 @@ export const startFakeSentinel = async (initial: Partial<FakeSentinelState> = {}
     masters: new Map(),
     otherSentinels: 2,
     replicaHosts: [],
+    failoverAnswer: 'OK',
     ...initial,
   };
   const server = await startRespServer((command) => answer(state, command));
@@ -60,6 +63,7 @@ const HANDLERS: Readonly<Record<string, (state: FakeSentinelState, args: readonl
     state.otherSentinels = 0;
     return 1;
   },
+  FAILOVER: (state, [name = '']) => (state.masters.has(name) ? state.failoverAnswer : NO_SUCH_MASTER),
   MONITOR: (state, [name = '', host = '', port = '0', quorum = '0']) => {
     if (state.masters.has(name)) return new Error('ERR Duplicate master name');
     const settings = {
