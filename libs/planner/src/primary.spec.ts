@@ -329,3 +329,22 @@ describe('Replication without Sentinel: the primary is gone', () => {
     expect(made.actions.at(-1)).toMatchObject({ kind: 'LabelRole', pod: P2, role: 'primary' });
   });
 });
+
+describe('a Standalone whose container started with the settings of the mode before', () => {
+  const alone = drawSettled({ mode: 'Standalone', ...PERSISTENT });
+
+  it('is promoted with its data: nobody else would do it', () => {
+    const made = plan(withFacts(alone, { redis: [waitingFacts(P0, { keys: 100 })] }));
+    expect(promoted(made)).toBe(P0);
+  });
+
+  it('is not promoted empty where its volume should hold data', () => {
+    const made = plan(withFacts(alone, { redis: [waitingFacts(P0)] }));
+    expect(promoted(made)).toBeUndefined();
+    expect(condition(made, 'ActionRequired')?.reason).toBe('AllPodsEmpty');
+  });
+
+  it('is left alone while it does not answer: it starts as primary by itself', () => {
+    expect(kinds(plan(withFacts(alone, { redis: [silentFacts()] })))).toEqual([]);
+  });
+});

@@ -1,12 +1,13 @@
 /**
  * Why a restart that could happen now waits all the same: the user holds it (paused, canary reached, no approval, no open
- * window), or two other RedisClusters are in disruption. A held rollout disturbs nobody, so it gives its turn to others.
+ * window), the new memory limit is too small for the data, or two other RedisClusters are in disruption. A held rollout disturbs nobody, so it gives its turn to others.
  * What a RedisOperation asks for waits for its turn only.
  */
 import { planHash } from '#manifests';
 import type { ClusterView } from '../cluster-view.ts';
 import type { NextRestart } from './choose-restart.ts';
 import type { Unrest } from './explain-unrest.ts';
+import { MEMORY_TOO_SMALL, explainMemory } from './explain-memory.ts';
 import { findMaintenanceWindow } from './find-maintenance-window.ts';
 import type { OutdatedPods } from './find-outdated.ts';
 
@@ -19,6 +20,7 @@ const HOLDS = {
   window: 'OutsideMaintenanceWindow',
   approval: 'ApprovalAwaited',
   turn: 'WaitingForTurn',
+  memory: MEMORY_TOO_SMALL,
 } as const;
 const HOLD_REASONS: ReadonlySet<string> = new Set(Object.values(HOLDS));
 
@@ -36,6 +38,7 @@ export const explainHold = (
   outdated: OutdatedPods,
   consent: (planHash: string) => boolean,
 ): Unrest | undefined =>
+  (next.kind === 'sentinel' ? undefined : explainMemory(view, next.pod)) ??
   (outdated.asked.has(next.pod.name) ? undefined : explainUsersHold(view, next, outdated, consent)) ??
   explainTurn(view);
 

@@ -25,12 +25,19 @@ import { isUnfinishedCreation } from './create-data-set.ts';
 export const recoverPrimary: Rule = {
   name: 'recover-primary',
   decide: ({ view, primary }) => {
-    if (primary !== undefined || view.spec.mode === 'Standalone') return undefined;
+    if (primary !== undefined || !mayWait(view)) return undefined;
     const holdsData = view.dataPods.some((pod) => answers(pod) && pod.facts.keys > 0);
     if ((view.record === undefined || isUnfinishedCreation(view)) && !holdsData) return undefined;
     return explainHandsOff(view) ?? recover(view);
   },
 };
+
+/**
+ * A Standalone starts as primary by itself. It waits all the same when its container started with the settings of the mode
+ * before, which a pod's volume still shows for a while; then nobody else would ever promote it.
+ */
+const mayWait = ({ spec, dataPods }: ClusterView): boolean =>
+  spec.mode !== 'Standalone' || dataPods.some((pod) => answers(pod) && isWaiting(pod));
 
 /** Reasons to leave it alone, whatever else is true. */
 const explainHandsOff = (view: ClusterView): RuleOutcome | undefined => {

@@ -321,3 +321,33 @@ describe('raise-render-version', () => {
     expect(raises({ ...ofVersion1({}, ALL), disruptionsElsewhere: 2 })).toBe(false);
   });
 });
+
+describe('roll-out: a memory limit that was lowered', () => {
+  const MIB = 1024 * 1024;
+  const lowered = (usedMib: number, limit: string, runningMib = 512): Plan => {
+    const resources = { limits: { memory: limit } };
+    const snapshot = rolling({ mode: 'Replication', resources }, { data: ALL });
+    const usedMemoryBytes = usedMib * MIB;
+    const seen = withFacts(snapshot, {
+      redis: [
+        masterFacts('p', { usedMemoryBytes }),
+        replicaFacts('a', podIp(0), { usedMemoryBytes }),
+        replicaFacts('b', podIp(0), { usedMemoryBytes }),
+      ],
+    });
+    return plan({ ...seen, pods: seen.pods.map((pod) => ({ ...pod, memoryLimitBytes: runningMib * MIB })) });
+  };
+
+  it('below what the pods hold: nobody is restarted, and it is told why', () => {
+    const made = lowered(300, '256Mi');
+    expect(deeds(made).filter((deed) => deed.startsWith('EvictPod'))).toEqual([]);
+    expect(made.status.rollout?.reason).toBe('MemoryTooSmall');
+    expect(told(made, 'RestartPending')).toMatchObject({ status: 'True', reason: 'MemoryTooSmall' });
+  });
+
+  it('with room enough, or not lowered: it is rolled out', () => {
+    expect(lowered(100, '256Mi').status.rollout?.reason).not.toBe('MemoryTooSmall');
+    expect(lowered(500, '512Mi').status.rollout?.reason).not.toBe('MemoryTooSmall');
+    expect(lowered(500, '256Mi', 128).status.rollout?.reason).not.toBe('MemoryTooSmall');
+  });
+});

@@ -114,3 +114,21 @@ it('a file that was switched off by hand on a persistent data set is begun again
   const made = plan(draw(true, true, [OFF, ON]));
   expect(begun(made)).toEqual([0]);
 });
+
+describe('to sleep with a primary whose file was switched off by hand', () => {
+  const sleepy = (primary: Seen): Plan => {
+    const settled = drawSettled({ mode: 'Standalone', ...VOLUMES });
+    const name = settled.pods[0]?.name ?? '';
+    const seen = withFacts(settled, { redis: [masterFacts(name, primary)] });
+    return plan(withResource(seen, { spec: { hibernation: true } }));
+  };
+  const stops = (made: Plan): boolean =>
+    made.actions.some((action) => action.kind === 'ApplyChild' && action.object.kind === 'StatefulSet');
+
+  it('it begins a file first, since what is in memory would be gone', () => {
+    const made = sleepy(OFF);
+    expect(stops(made)).toBe(false);
+    expect(begun(made)).toEqual([0]);
+    expect(stops(sleepy(ON))).toBe(true);
+  });
+});

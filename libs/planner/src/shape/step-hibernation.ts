@@ -29,7 +29,20 @@ const endPrimary = (view: ClusterView, primary: AnsweringPod | undefined, stay: 
   if (primary?.facts.aof?.lastWriteOk === false) {
     return hold('FallingAsleep', `${primary.name} cannot write its append-only file; its disk needs a look.`, stay);
   }
+  if (primary !== undefined && lacksFile(primary)) {
+    return hold(
+      'FallingAsleep',
+      `${primary.name} writes no append-only file; it begins one before it is stopped.`,
+      stay,
+    );
+  }
   return hold('FallingAsleep', 'The primary goes last.', { runningPods: { redis: 0, sentinel: 0 } });
+};
+
+/** What is only in memory would be gone (somebody switched the file off, or it is just being begun). */
+export const lacksFile = (primary: AnsweringPod): boolean => {
+  const { aof, config } = primary.facts;
+  return config['appendonly'] === 'no' || aof?.enabled === false;
 };
 
 const endHibernation = (view: ClusterView): ShapeStep => {
