@@ -16,6 +16,14 @@ export function vitestStep(
   return { name, command: 'vitest', args: ['run', '--config', config, ...reporters, ...filters], resultsFile, ...rest };
 }
 
+/** The e2e files of one suite (vitest.e2e.config.ts tells them apart), or every file that a filter names. */
+export const e2eStep = (suite: 'short' | 'long' | 'all', filters: readonly string[] = []): Step =>
+  vitestStep(suite === 'long' ? 'long e2e tests' : 'e2e tests', 'vitest.e2e.config.ts', {
+    live: true,
+    filters,
+    ...(suite === 'all' ? {} : { env: { ATOLL_E2E_SUITE: suite } }),
+  });
+
 /** A type check that remembers what it saw last time. */
 function tscStep(name: string, project: string): Step {
   const memory = `node_modules/.cache/tsc/${project.replaceAll('/', '-')}.tsbuildinfo`;

@@ -1,9 +1,10 @@
-// What CI runs: `npm test`, then the short seeded parts of the simulation and of chaos. Its last line adds all up.
+// What CI runs: `npm test`, the long e2e files, then the short seeded parts of the simulation and of chaos. Its last line adds all up.
 import { formatCountLine, runSteps } from '../check/run-steps.ts';
 
 const counts = await runSteps(
   [
     { name: 'npm test', command: 'node', args: ['tools/test/main.ts'], live: true },
+    { name: 'long e2e tests', command: 'node', args: ['tools/test/e2e.ts', '--long'], live: true },
     {
       name: 'simulation, 500 seeds',
       command: 'node',

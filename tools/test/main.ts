@@ -1,6 +1,6 @@
 // `npm test`: everything that must pass, from a fresh clone: set-up, the check, the medium ring on a real PostgreSQL, e2e on real clusters.
 import { formatCountLine, addCounts, runSteps } from '../check/run-steps.ts';
-import { CHECK_STEPS, vitestStep } from '../check/steps.ts';
+import { CHECK_STEPS, e2eStep, vitestStep } from '../check/steps.ts';
 import { prepareTests } from './prepare-tests.ts';
 
 await prepareTests();
@@ -9,7 +9,7 @@ const check = await runSteps(CHECK_STEPS, 2);
 console.log('\n# medium: real PostgreSQL, GraphQL over HTTP, agents over WebSocket');
 const medium = await runSteps([vitestStep('medium tests', 'vitest.medium.config.ts', { live: true })], 1);
 console.log('\n# e2e: real Kubernetes, real Redis, real PostgreSQL');
-const e2e = await runSteps([vitestStep('e2e tests', 'vitest.e2e.config.ts', { live: true })], 1);
+const e2e = await runSteps([e2eStep('short')], 1);
 
 const counts = addCounts([check, medium, e2e]);
 console.log(formatCountLine(counts));
