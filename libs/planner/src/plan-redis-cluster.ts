@@ -18,6 +18,7 @@ import { isExclusive, openOperations } from './operations/open-operations.ts';
 import type { PlannerInput } from './planner-input.ts';
 import type { Finding, RuleOutcome } from './rule.ts';
 import { RULES } from './rules.ts';
+import { labelsAfter } from './rules/label-roles.ts';
 
 /** After these gates nothing that was seen may be told, so the last status stays as it is. */
 const BLIND_GATES = new Set(['NotOwner', 'StalePicture', 'DeletionReleased']);
@@ -34,7 +35,10 @@ export const planRedisCluster = (input: PlannerInput): Plan => {
     const decided = rule.decide({ view, primary, planned: actions });
     if (decided === undefined) continue;
     const outcome = leaveOutDone(decided, input.isDone);
-    if (!isHeldByFence(view, outcome)) actions.push(...withinOneDisruption(actions, outcome));
+    if (!isHeldByFence(view, outcome)) {
+      const next = withinOneDisruption(actions, outcome);
+      actions.push(...next.flatMap((one) => (one.kind === 'SwitchOver' ? [one, ...labelsAfter(view, one)] : [one])));
+    }
     findings.push(...(outcome.findings ?? []));
     rollout = outcome.rollout ?? rollout;
     trail.push({ rule: rule.name, reason: outcome.reason, message: outcome.message });

@@ -126,11 +126,7 @@ export class RedisLink {
   async fence(expectRunId: string, pauseMs: number): Promise<CommandOutcome> {
     const facts = await this.#readFacts([]);
     if (expectRunId !== '' && facts.runId !== expectRunId) return restarted;
-    const replies = await this.#connection.run([
-      ['CLIENT', 'PAUSE', String(pauseMs), 'WRITE'],
-      ['CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes'],
-      ['CLIENT', 'KILL', 'TYPE', 'pubsub', 'SKIPME', 'yes'],
-    ]);
+    const replies = await this.#connection.run([['CLIENT', 'PAUSE', String(pauseMs), 'WRITE'], ...KILL_CLIENTS]);
     return toOutcome(replies[0]);
   }
 
@@ -149,6 +145,15 @@ export class RedisLink {
 
   resumeWrites(): Promise<CommandOutcome> {
     return this.#change(['CLIENT', 'UNPAUSE']);
+  }
+
+  /**
+   * For a primary that has handed over: every client connection but ours is closed, then its pause ends. In this order a
+   * write that waits in the pause is not answered with READONLY but sent again to the new primary.
+   */
+  async dismissClients(): Promise<CommandOutcome> {
+    const replies = await this.#connection.run([...KILL_CLIENTS, ['CLIENT', 'UNPAUSE']]);
+    return toOutcome(replies.at(-1));
   }
 
   /** Everything the engine tells of itself, as metrics. Throws RedisCallError when there is no answer. */
@@ -200,6 +205,11 @@ export class RedisLink {
     return toOutcome(reply);
   }
 }
+
+const KILL_CLIENTS: readonly RedisCommand[] = [
+  ['CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes'],
+  ['CLIENT', 'KILL', 'TYPE', 'pubsub', 'SKIPME', 'yes'],
+];
 
 const restarted = refused('RESTARTED', 'The process is another one than was planned for.');
 

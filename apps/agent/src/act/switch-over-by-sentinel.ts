@@ -3,7 +3,9 @@
  * replica has them all → SENTINEL FAILOVER → the old primary follows → a majority names the new one → writes go on.
  * SENTINEL FAILOVER of a live, unpaused primary lost 15 % of the acknowledged writes in a trial. The pause is lifted
  * early only where it is safe: before the command, or when the old primary follows the new one. In between it is left to
- * end by itself, since a promotion may still come.
+ * end by itself, since a promotion may still come. The old primary's clients are disconnected at the end, as Sentinel does
+ * whenever it demotes a node itself: a client that looks for its primary only when its connection ends, which is what
+ * Sentinel's guide for clients asks of it, would else write to a replica for ever.
  */
 import type { SentinelLink } from '#redis';
 import type { Handover } from './execute-switch-over.ts';
@@ -36,10 +38,11 @@ export const switchOverBySentinel = async (handover: Handover): Promise<void> =>
 const handOverPaused = async (handover: Handover, sentinels: readonly [SentinelLink, ...SentinelLink[]]) => {
   const { action, context, from } = handover;
   context.assertMayWrite();
-  throwIfRefused(await from.pauseWrites(PAUSE_MS));
   let commanded = false;
   let following = false;
   try {
+    // Within: the answer may be lost where the pause was not.
+    throwIfRefused(await from.pauseWrites(PAUSE_MS));
     await awaitCaughtUp(handover);
     context.assertMayWrite();
     commanded = true;
@@ -52,7 +55,8 @@ const handOverPaused = async (handover: Handover, sentinels: readonly [SentinelL
     following = true;
     await awaitAgreement(handover, sentinels);
   } finally {
-    if (following || !commanded) await from.resumeWrites();
+    if (following) await from.dismissClients();
+    else if (!commanded) await from.resumeWrites();
   }
 };
 

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
+import type { RedisOptions } from 'ioredis';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { RedisLink, SentinelLink } from '#redis';
 import { startSentinelSet } from '#testing';
@@ -96,14 +97,18 @@ const planFor = async (set: SentinelSet, from: number, to: number): Promise<Acti
   };
 };
 
-/** By way of Sentinel; without, the client of one node each. */
-const connect = ({ sentinels }: SentinelSet): Redis => {
+const RESEND_READONLY: Pick<RedisOptions, 'reconnectOnError'> = {
+  reconnectOnError: (error: Error) => (error.message.startsWith('READONLY') ? 2 : false),
+};
+
+/** By way of Sentinel. */
+const connect = ({ sentinels }: SentinelSet, options: typeof RESEND_READONLY = RESEND_READONLY): Redis => {
   const redis = new Redis({
     sentinels: sentinels.map(({ port }) => ({ host: HOST, port })),
     name: MASTER,
     sentinelRetryStrategy: () => 50,
-    reconnectOnError: (error: Error) => (error.message.startsWith('READONLY') ? 2 : false),
     retryStrategy: () => 50,
+    ...options,
   });
   redis.on('error', () => undefined);
   return redis;
@@ -195,6 +200,28 @@ describe('a switchover on real servers', () => {
       expect(engineMs).toBeLessThan(2_500);
       expect(tookMs).toBeLessThan(20_000);
     }
+  }, 60_000);
+
+  it('a client that looks for its primary only when its connection ends is not left at the old one', async () => {
+    const set = await start();
+    const redis = connect(set, {});
+    const subscriber = connect(set, {});
+    const heard = new Set<string>();
+    subscriber.on('message', (_channel, text) => void heard.add(text));
+    await subscriber.subscribe('news');
+    const writer = new UserWriter({ redis, run: randomUUID(), writers: 4, periodMs: 5 }, performance.now());
+    await sleep(300);
+    await executeSwitchOver(await planFor(set, 0, 2), contextOf(set));
+    await sleep(1_500);
+    const before = writer.acknowledged.length;
+    await sleep(500);
+    await redis.publish('news', 'after');
+    await writer.stop(3_000);
+    await expect.poll(() => heard.has('after')).toBe(true);
+    for (const client of [redis, subscriber]) client.disconnect();
+    expect(writer.acknowledged.length).toBeGreaterThan(before + 20);
+    expect(writer.errorKinds).toEqual({});
+    expect(await countMissing(set, 2, writer.acknowledged)).toBe(0);
   }, 60_000);
 
   it('without Sentinel: by the server itself, nothing lost', async () => {

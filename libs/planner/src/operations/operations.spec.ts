@@ -78,7 +78,12 @@ describe('Failover', () => {
     expect(kinds(made)).toEqual([]);
     expect(made.operations).toMatchObject([{ phase: 'Running', noted: { primary: P0, primaryTerm: '1' } }]);
     const next = plan(settled(), operation('f', {}, begun()));
-    expect(next.actions).toMatchObject([{ kind: 'SwitchOver', from: P0, to: P1, reason: 'FailoverRequested' }]);
+    expect(next.actions).toMatchObject([
+      { kind: 'SwitchOver', from: P0, to: P1, reason: 'FailoverRequested' },
+      // In the same pass, and the old label first: clients of the Service wait for it.
+      { kind: 'LabelRole', pod: P0, role: 'replica' },
+      { kind: 'LabelRole', pod: P1, role: 'primary' },
+    ]);
   });
 
   it('is done once another pod is primary, and plans no second hand-over', () => {
@@ -97,7 +102,7 @@ describe('Failover', () => {
 
   it('hands over to the replica that is named, and is done at once when it is primary already', () => {
     const named = { failover: { to: P2 } };
-    expect(plan(settled(), operation('f', named, begun())).actions).toMatchObject([{ to: P2 }]);
+    expect(plan(settled(), operation('f', named, begun())).actions[0]).toMatchObject({ to: P2 });
     expect(told(settled(), operation('f', { failover: { to: P0 } })).reason).toBe('AlreadyPrimary');
     expect(told(settled(), operation('f', { failover: { to: 'x' } }))).toMatchObject({ phase: 'Failed' });
   });

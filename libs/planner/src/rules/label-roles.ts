@@ -1,10 +1,13 @@
 /**
  * The role labels, by which the role Services select, follow the confirmed primary only; while nobody is confirmed they
- * stay as they are. The primary's label is taken away before it is given, so that the Service never selects two.
+ * stay as they are. The primary's label is taken away before it is given, so that the Service never selects two. A
+ * hand-over that was carried out has confirmed its target, so the labels move in the same pass: clients of the Service
+ * would else write to a replica until the next one.
  */
 import { LABEL } from '#domain';
 import type { Action } from '#domain';
-import type { DataPod } from '../cluster-view.ts';
+import type { ClusterView, DataPod } from '../cluster-view.ts';
+import type { SwitchOverAction } from '../plan-switchover.ts';
 import type { Rule } from '../rule.ts';
 
 export const labelRoles: Rule = {
@@ -16,6 +19,13 @@ export const labelRoles: Rule = {
     const [first] = actions;
     return first === undefined ? undefined : { reason: first.reason, message: first.message, actions };
   },
+};
+
+/** Behind the hand-over in a plan, which goes on only when that was done to its end. */
+export const labelsAfter = ({ dataPods }: ClusterView, { from, to }: SwitchOverAction): readonly Action[] => {
+  const labelOf = (name: string, role: 'primary' | 'replica') =>
+    dataPods.filter((pod) => pod.name === name).flatMap((pod) => label(pod, role));
+  return [...labelOf(from, 'replica'), ...labelOf(to, 'primary')];
 };
 
 const label = (pod: DataPod, role: 'primary' | 'replica'): Action[] => {
