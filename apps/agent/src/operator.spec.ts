@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { FINALIZER, SCOPE_CONFIG_MAP, asDataSetId } from '#domain';
-import type { KubeObject, RedisClusterObject } from '#domain';
+import type { KubeObject, RedisClusterObject, RedisOperationObject, Scope } from '#domain';
 import { RESOURCE, createKubeClient } from '#kube';
 import type { KubeClient } from '#kube';
 import { nameObjects } from '#manifests';
-import { FakeKubeServer, connectFakeKube } from '#testing';
+import { FakeKubeServer, connectFakeKube, refuseUndeclared } from '#testing';
 import { Operator } from './operator.ts';
 
 const at = { namespace: 'shop', name: 'cache' };
@@ -27,10 +27,12 @@ const resource: KubeObject = {
   metadata: at,
   spec: { engine: { type: 'Redis', version: '8.0' }, mode: 'Standalone', deletionPolicy: 'Delete' },
 };
-const start = (): void => {
+/** Of the status; see tools/crd/released/v0.1.0.json. */
+const ADDED_AFTER_0_1_0 = ['primaryEngine', 'rollout', 'config', 'credentials', 'setAside', 'capabilities'];
+const start = (scope: Scope = { kind: 'CLUSTER' }): void => {
   operator = new Operator({
     client,
-    scope: { kind: 'CLUSTER' },
+    scope,
     clock: { nowMs: () => Date.now(), monotonicMs: () => performance.now() },
     podName: 'agent-1',
     mayWrite: () => mayWrite,
@@ -168,4 +170,37 @@ describe('Operator', () => {
     expect(await client.find(RESOURCE.statefulSet, { namespace: 'shop', name: names.redis })).toBeDefined();
     expect(await client.find(RESOURCE.secret, { namespace: 'shop', name: names.credentialsSecret })).toBeDefined();
   });
+
+  it.each<Scope>([{ kind: 'CLUSTER' }, { kind: 'NAMESPACE', namespace: 'shop' }])(
+    'goes on with the definitions of release 0.1.0, and takes up operations when there is such a kind: %o',
+    async (scope) => {
+      const noKind = { code: 404, reason: 'NotFound', message: 'the server could not find the requested resource' };
+      server.inject({
+        when: ({ path }) => path.includes('/redisoperations'),
+        act: { kind: 'status', ...noKind },
+        times: Infinity,
+      });
+      for (const field of ADDED_AFTER_0_1_0) refuseUndeclared(server, field);
+      await client.create(resource);
+      start(scope);
+      const names = await namesOfLive();
+      await until(async () => {
+        expect(await client.find(RESOURCE.statefulSet, { namespace: 'shop', name: names.redis })).toBeDefined();
+        expect((await live()).status?.phase).toBeDefined();
+      });
+      expect(operator.cache.staleKinds(60_000)).toEqual([]);
+      server.clearFaults();
+      await client.create({
+        apiVersion: 'redis.atoll.dev/v1alpha1',
+        kind: 'RedisOperation',
+        metadata: { name: 'again', namespace: 'shop' },
+        spec: { redisCluster: 'cache', type: 'Restart' },
+      });
+      await until(async () => {
+        const at = { namespace: 'shop', name: 'again' };
+        expect((await client.get<RedisOperationObject>(RESOURCE.redisOperation, at)).status?.phase).toBeDefined();
+      });
+    },
+    15_000,
+  );
 });

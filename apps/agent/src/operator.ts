@@ -141,9 +141,9 @@ export class Operator {
   }
 
   #makeReporter(events: EventRecorder): Reporter {
-    const { client, clock, mayWrite } = this.#settings;
+    const { client, clock, mayWrite, log } = this.#settings;
     return new Reporter({
-      writer: new StatusWriter(client),
+      writer: new StatusWriter({ client, clock, warn: (message, fields) => log('warn', message, fields) }),
       events,
       feed: this.feed,
       readings: this.readings,
@@ -204,7 +204,8 @@ export class Operator {
       parts: {
         observe: async (key) => {
           const seen = await observer.observe(key);
-          return seen === undefined ? undefined : credentials.add(seen);
+          if (seen === undefined) return undefined;
+          return credentials.add({ ...seen, resource: this.#reporter.complete(seen.resource) });
         },
         claimNamespace: async (namespace) => (mayWrite() ? claimNamespace(client, namespace, scope) : 'OWNED'),
         plan: (snapshot) => this.#plan(snapshot),

@@ -68,6 +68,15 @@ describe('the answer of an API server', () => {
     ]);
   });
 
+  it('about a field that the definition lacks names it, of several the first', () => {
+    const refused = (message: string) => statusOf(500, '', { message }).undeclaredField;
+    const text = 'failed to create typed patch object (shop/a; redis.atoll.dev/v1alpha1, Kind=RedisCluster):';
+    expect(refused(`${text} .status.rollout: field not declared in schema`)).toBe('status.rollout');
+    const several = `${text} errors:\n  .status.a[x="b c"].d: field not declared in schema\n  .e: field not declared in schema`;
+    expect(refused(several)).toBe('status.a[x="b c"].d');
+    expect(refused('etcd is away')).toBeUndefined();
+  });
+
   it('that never came is unreachable, unless we gave it up ourselves', () => {
     expect(new KubeError({ reason: 'TIMEOUT', message: 'm' }).isUnreachable).toBe(true);
     expect(new KubeError({ reason: 'ABORTED', message: 'm' })).toMatchObject({ isUnreachable: false, isAborted: true });

@@ -87,6 +87,14 @@ export class KubeError extends Error {
     return this.code === 429;
   }
 
+  /**
+   * The field, as `status.rollout`, for which server-side apply refused the whole object, since the definition does not
+   * declare it; undefined when this is no such refusal. It has no reason and no causes, so its text is all there is.
+   */
+  get undeclaredField(): string | undefined {
+    return /\s\.(\S.*?): field not declared in schema/.exec(this.status?.message ?? '')?.[1];
+  }
+
   /** Fields that server-side apply left to their managers; empty when this is no such conflict. */
   get fieldConflicts(): readonly FieldConflict[] {
     const causes = this.status?.details?.causes ?? [];

@@ -16,7 +16,7 @@ import {
   tokenHash,
   verifyInput,
 } from './index.ts';
-import type { AgentMessage, Enrol, Hello, HubMessage, KeyRotation } from './index.ts';
+import type { AgentMessage, Enrol, Hello, HubMessage, KeyRotation, StatusBatch } from './index.ts';
 import { hubPayloadSchemas } from './hub-payload-schemas.ts';
 
 const read = (name: string): unknown =>
@@ -29,6 +29,18 @@ const signed = read('protocol-1.signed.json') as Record<
 >;
 
 const payloadOf = <P>(type: string): P => agentFrames.find((frame) => frame.type === type)?.payload as P;
+
+/** In the payload and in each item of its lists: batches are where agents of several releases differ. */
+const withLaterFields = (payload: object): object => ({
+  ...Object.fromEntries(
+    Object.entries(payload).map(([name, value]: [string, unknown]) => [
+      name,
+      Array.isArray(value) ? value.map((item: unknown) => (isObject(item) ? { ...item, laterField: 1 } : item)) : value,
+    ]),
+  ),
+  laterField: { a: 1 },
+});
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
 describe('frames recorded from protocol 1', () => {
   it.each(agentFrames.map((frame) => [frame.type, frame] as const))('reads the agent message %s whole', (_, frame) => {
@@ -49,6 +61,19 @@ describe('frames recorded from protocol 1', () => {
       const later = { ...frame, trace: 'x', payload: { ...frame.payload, laterField: { a: 1 } } };
       expect(parseHubFrame(JSON.stringify(later))).toEqual({ ok: true, message: frame });
     }
+    for (const frame of agentFrames) {
+      const later = { ...frame, trace: 'x', payload: withLaterFields(frame.payload) };
+      expect(parseAgentFrame(JSON.stringify(later)), frame.type).toEqual({ ok: true, message: frame });
+    }
+  });
+
+  it('are understood by either side when the other one has words and details of a later release', () => {
+    const batch = payloadOf<StatusBatch>('StatusBatch');
+    const [first] = batch.items;
+    const item = { ...first, phase: 'Later', details: { capabilities: ['later'], rollout: { later: 1 } } };
+    const recorded = agentFrames.find(({ type }) => type === 'StatusBatch');
+    const frame = { ...recorded, payload: { ...batch, items: [item] } };
+    expect(parseAgentFrame(JSON.stringify(frame))).toEqual({ ok: true, message: frame });
   });
 });
 

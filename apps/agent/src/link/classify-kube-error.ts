@@ -23,7 +23,7 @@ export function outcomeOfError(error: unknown, target: OutcomeTarget): ObjectOut
   const sentence = sentenceOf(error);
   const no = (code: ErrorCode): ObjectOutcome => rejected(target, code, sentence);
   // Server-side apply of a field that the CRD lacks, or has with another type, fails whole with a 500 (03 rule 14).
-  if (/not declared in schema/.test(sentence)) return no('CRD_TOO_OLD');
+  if (error.undeclaredField !== undefined) return no('CRD_TOO_OLD');
   if (/failed to create typed patch object/.test(sentence)) return no('SPEC_REJECTED');
   if (isTerminatingNamespace(error)) return waiting(target, 'NAME_TAKEN', sentence);
   if (error.code === 403) return no('NOT_PERMITTED_HERE');

@@ -1,11 +1,11 @@
 /**
  * RedisOperations by the RedisCluster that they name. Their own picture, apart from the rest: where the definition is not
- * installed there are none, and the agent goes on without them. What a person can change wakes the RedisCluster, and so
+ * installed (release 0.1.0 had none) there are none, and the agent goes on without them until it comes. What a person can change wakes the RedisCluster, and so
  * does a change of the phase, since an operation acts only when its beginning is on the server.
  */
 import type { Clock, KubeObject, RedisOperationObject, Scope } from '#domain';
-import { RESOURCE, startReflector } from '#kube';
-import type { KubeClient, Reflector } from '#kube';
+import { RESOURCE, isKubeError, startReflector } from '#kube';
+import type { KubeClient } from '#kube';
 
 export interface OperationCacheSettings {
   readonly client: KubeClient;
@@ -32,14 +32,15 @@ const decisive = (operation: RedisOperationObject | undefined): string =>
 
 export class OperationCache {
   readonly #settings: OperationCacheSettings;
-  readonly #reflector: Reflector<RedisOperationObject>;
+  /** False before the first list, and while there is no such kind. */
+  #isServed = false;
   /** By RedisCluster, then by key of the operation. */
   readonly #byCluster = new Map<string, Map<string, RedisOperationObject>>();
 
   constructor(settings: OperationCacheSettings) {
     this.#settings = settings;
     const { client, clock, signal, scope, onFailure } = settings;
-    this.#reflector = startReflector<RedisOperationObject>({
+    startReflector<RedisOperationObject>({
       client,
       resource: RESOURCE.redisOperation,
       clock,
@@ -47,14 +48,18 @@ export class OperationCache {
       ...(scope.kind === 'NAMESPACE' ? { namespace: scope.namespace } : {}),
       project,
       onChange: (key, now, before) => this.#changed(key, now, before),
-      onFailure: (error, retryInMs) => onFailure(RESOURCE.redisOperation.kind, error, retryInMs),
+      onSynced: () => (this.#isServed = true),
+      onFailure: (error, retryInMs) => {
+        this.#isServed &&= !(isKubeError(error) && error.isNotFound());
+        onFailure(RESOURCE.redisOperation.kind, error, retryInMs);
+      },
       backoffMs: BACKOFF_MS,
     });
   }
 
   /** Of this RedisCluster, by `namespace/name`; undefined while nobody knows. */
   of(clusterKey: string): readonly RedisOperationObject[] | undefined {
-    return this.#reflector.synced ? [...(this.#byCluster.get(clusterKey)?.values() ?? [])] : undefined;
+    return this.#isServed ? [...(this.#byCluster.get(clusterKey)?.values() ?? [])] : undefined;
   }
 
   #changed(key: string, now: RedisOperationObject | undefined, before: RedisOperationObject | undefined): void {

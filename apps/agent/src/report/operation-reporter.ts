@@ -42,7 +42,7 @@ export class OperationReporter {
 
   constructor(settings: OperationReporterSettings) {
     this.#settings = settings;
-    this.#writer = new StatusWriter(settings.client);
+    this.#writer = new StatusWriter(settings);
   }
 
   /** Rejects with a KubeError when a status could not be written; an operation that is gone is no error. */

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Action, Plan, PlanResult, RedisClusterObject, RedisClusterSnapshot } from '#domain';
 import { RESOURCE, createKubeClient } from '#kube';
 import type { KubeClient } from '#kube';
-import { FakeKubeServer, connectFakeKube } from '#testing';
+import { FakeKubeServer, connectFakeKube, refuseUndeclared } from '#testing';
 import { EventRecorder } from './event-recorder.ts';
 import { ReportFeed } from './report-feed.ts';
 import type { ReportedEvent } from './report-feed.ts';
@@ -62,7 +62,7 @@ beforeEach(async () => {
     onFailure: (_error, namespace) => failures.push(namespace),
   });
   reporter = new Reporter({
-    writer: new StatusWriter(client),
+    writer: new StatusWriter({ client, clock }),
     events: recorder,
     feed,
     clock,
@@ -96,6 +96,26 @@ describe('Reporter', () => {
     await client.patchMerge(RESOURCE.redisCluster, at, { status: { phase: 'Mine' } }, { subresource: 'status' });
     await pass(await readLive(), 'Ready');
     expect((await readLive()).status?.phase).toBe('Ready');
+  });
+
+  it('leaves out what an older definition does not declare, writes once all the same, and tells all when it may', async () => {
+    for (const field of ['ready', 'shards']) refuseUndeclared(server, field);
+    await pass(await readLive(), 'Ready');
+    const refused = writesTo('/status') - 1;
+    expect(refused).toBe(2);
+    const stored = await readLive();
+    expect(stored.status).toMatchObject({ phase: 'Ready', size: 1 });
+    expect(stored.status).not.toHaveProperty('shards');
+    expect(reporter.complete(stored).status).toMatchObject({ ready: '1/1', shards: [{ name: 'shard-0' }] });
+    for (let i = 0; i < 3; i += 1) await pass(await readLive(), 'Ready');
+    expect(writesTo('/status') - refused).toBe(1);
+    await pass(await readLive(), 'Degraded');
+    expect(writesTo('/status') - refused).toBe(2);
+    server.clearFaults();
+    nowMs += 601_000;
+    for (let i = 0; i < 3; i += 1) await pass(await readLive(), 'Degraded');
+    expect((await readLive()).status).toMatchObject({ phase: 'Degraded', ready: '1/1', shards: [{ name: 'shard-0' }] });
+    expect(writesTo('/status') - refused).toBe(3);
   });
 
   it('gives no status to an object of the same name that was made since', async () => {

@@ -61,6 +61,11 @@ export class Reporter {
     await this.#tellEvents(resource, last, status, result);
   }
 
+  /** With what an older definition could not store of the last status. */
+  complete(resource: RedisClusterObject): RedisClusterObject {
+    return this.#settings.writer.complete(resource);
+  }
+
   /** A RedisCluster is gone: what is remembered of it goes too. */
   forget(key: ObjectKey, uid: string | undefined): void {
     if (uid !== undefined) this.#settings.writer.forget(uid);

@@ -145,7 +145,8 @@ const refuse = (response: ServerResponse, error: StatusError): void => answer(re
 function actFault(fault: FaultKind, response: ServerResponse): void {
   switch (fault.kind) {
     case 'status': {
-      const error = new StatusError(fault.code, fault.reason ?? 'InternalError', 'injected by the test', fault.causes);
+      const { reason = 'InternalError', message = 'injected by the test' } = fault;
+      const error = new StatusError(fault.code, reason, message, fault.causes);
       const headers = fault.retryAfterSeconds ? { 'retry-after': String(fault.retryAfterSeconds) } : {};
       return answer(response, fault.code, error.toStatus(), headers);
     }

@@ -4,5 +4,6 @@ export { FakeKubeServer, type FakeKubeServerOptions } from './fake-kube-server.t
 export { KUBE_CONTRACT } from './kube-contract.ts';
 export type { KubeContractCase, KubeContractWorld } from './kube-contract-case.ts';
 export type { FaultKind, KubeFault, SeenRequest } from './kube-faults.ts';
+export { refuseUndeclared } from './refuse-undeclared.ts';
 export { type StoreKey } from './kube-store.ts';
 export { StatusError } from './status-error.ts';

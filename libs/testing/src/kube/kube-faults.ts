@@ -17,6 +17,7 @@ export type FaultKind =
       readonly kind: 'status';
       readonly code: number;
       readonly reason?: string;
+      readonly message?: string;
       readonly retryAfterSeconds?: number;
       readonly causes?: readonly StatusCause[];
     }
