@@ -18,6 +18,7 @@ import {
   readLocal,
   waitFor,
   waitLocallyReady,
+  type KubeItem,
 } from './member.ts';
 import { AGENT_NAMESPACE, agentPods, killAgent } from './outage.ts';
 import { SENTINEL_SPEC, STANDALONE_SPEC } from './specs.ts';
@@ -154,6 +155,15 @@ describe.concurrent('credentials', () => {
     const report = await ledger.finish({ everywhere: true });
     expect(report).toMatchObject({ errors: 0, lost: [], lostOnReplicas: {}, twoPrimariesMs: 0 });
     await waitForCredentials(name, 'settled', isInSync);
+    await waitFor('the operation has ended', async () => {
+      const operation = await getItem<KubeItem & { status?: { phase?: string } }>(
+        cluster,
+        NAMESPACE,
+        'redisoperation',
+        `rotate-${name}`,
+      );
+      return operation?.status?.phase === 'Succeeded';
+    });
     const later = await newcomer.finish();
     expect(later).toMatchObject({ errors: 0, lost: [] });
     console.error(

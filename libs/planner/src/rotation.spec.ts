@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { LABEL } from '#domain';
-import type { Action, AclUserSeen, Plan, RedisClusterSnapshot, RedisOperationObject } from '#domain';
+import type { Action, AclUserSeen, CredentialsStatus, Plan, RedisClusterSnapshot, RedisOperationObject } from '#domain';
 import { CREDENTIALS_ANNOTATION, CREDENTIAL_USERS, wantedUsers, resolveSpec } from '#manifests';
 import { NOW_MS, drawSettled } from '#testing';
 import { planRedisCluster } from './plan-redis-cluster.ts';
@@ -17,6 +17,9 @@ interface World {
   readonly servers: Map<string, { users: Map<string, Set<string>>; login: string }>;
   readonly silent: Set<string>;
   oldestClientS: number;
+  operation: RedisOperationObject;
+  /** As the status of the RedisCluster tells them. */
+  credentials: CredentialsStatus | undefined;
 }
 
 const SECRET = (snapshot: RedisClusterSnapshot): string =>
@@ -40,6 +43,8 @@ const newWorld = (): World => {
     servers: new Map(servers),
     silent: new Set(),
     oldestClientS: 0,
+    operation: running,
+    credentials: undefined,
   };
 };
 
@@ -72,13 +77,14 @@ const seenUsers = (world: World, pod: string, component: 'redis' | 'sentinel'): 
   );
 };
 
-const operation = {
+const running = {
   metadata: { uid: 'op-1', name: 'r', namespace: 'shop' },
   spec: { redisCluster: 'orders', type: 'RotateCredentials' },
   status: { phase: 'Running' },
 } as RedisOperationObject;
 
 const look = (world: World): RedisClusterSnapshot => {
+  const status = world.credentials && { credentials: world.credentials };
   const { snapshot } = world;
   const facts = <T extends { readonly reachable: boolean }>(
     known: Readonly<Record<string, T>>,
@@ -108,12 +114,13 @@ const look = (world: World): RedisClusterSnapshot => {
   );
   return {
     ...snapshot,
+    resource: { ...snapshot.resource, ...(status === undefined ? {} : { status }) },
     observedAtMs: world.nowMs,
     children,
     redis: facts(snapshot.redis, 'redis'),
     sentinels: facts(snapshot.sentinels, 'sentinel'),
     connectionOutdated: world.published !== world.secret.get('app'),
-    operations: [operation],
+    operations: [world.operation],
   };
 };
 
@@ -239,6 +246,48 @@ describe('a rotation', () => {
     expect(stuck.status.credentials?.step).toBe('Adding');
     world.silent.clear();
     expect(run(world, 100).status.credentials?.step).toBe('Waiting');
+  });
+});
+
+describe('the operation that asks for a rotation', () => {
+  /** One pass: what is planned is done up to a kill, and told only by an agent that lives. */
+  const pass = (world: World, killedAfter: number): Plan => {
+    const made = plan(world);
+    for (const action of made.actions.slice(0, killedAfter)) {
+      execute(world, action);
+      check(world);
+    }
+    if (made.actions.length > killedAfter) return made;
+    const [told] = made.operations ?? [];
+    if (told !== undefined)
+      world.operation = { ...world.operation, status: { phase: told.phase, reason: told.reason } };
+    world.credentials = made.status.credentials;
+    return made;
+  };
+  const follow = (world: World, killedAfter: number): readonly string[] => {
+    const phases: string[] = [];
+    for (let count = 0; count < 300 && world.operation.status?.phase !== 'Succeeded'; count += 1) {
+      pass(world, count % 7 === 3 ? killedAfter : 100);
+      const phase = world.operation.status?.phase ?? 'none';
+      if (phases.at(-1) !== phase) phases.push(phase);
+      world.nowMs += 2_000;
+    }
+    return phases;
+  };
+
+  it.each([0, 1, 2])('goes from Running to Succeeded once, through agents killed after %i actions', (killedAfter) => {
+    const world = newWorld();
+    const { status: _, ...asked } = running;
+    world.operation = asked;
+    expect(follow(world, killedAfter)).toEqual(['Running', 'Succeeded']);
+    expect(world.annotations[CREDENTIALS_ANNOTATION.rotatedFor]).toBe('op-1');
+    expect([...world.secret.values()]).toEqual(['v2', 'v2', 'v2', 'v2']);
+    for (const { users, login } of world.servers.values()) {
+      expect(login).toBe('v2');
+      expect([...(users.get('app') ?? [])]).toEqual(['v2']);
+    }
+    run(world, 100);
+    expect(world.annotations[CREDENTIALS_ANNOTATION.version]).toBe('2');
   });
 });
 

@@ -18,6 +18,7 @@ import {
   withFacts,
   withPod,
 } from '#testing';
+import { CREDENTIAL_USERS } from '#manifests';
 import { buildClusterView } from '../cluster-view.ts';
 import { planRedisCluster } from '../plan-redis-cluster.ts';
 import { DEFAULT_PLANNER_POLICY } from '../planner-input.ts';
@@ -213,7 +214,8 @@ describe('RotateCredentials', () => {
     const name = viewOf(picture).names.credentialsSecret;
     const annotations = uid === undefined ? {} : { 'redis.atoll.dev/rotation-operation': uid };
     const others = picture.children.filter(({ metadata }) => metadata.name !== name);
-    const object = { apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace: 'shop', annotations } };
+    const metadata = { name, namespace: 'shop', annotations };
+    const object = { apiVersion: 'v1', kind: 'Secret', metadata, keys: [...CREDENTIAL_USERS] };
     return { ...picture, children: [...others, object] };
   };
   const asked = { type: 'RotateCredentials', rotateCredentials: { users: ['app'] } } as const;
@@ -229,6 +231,14 @@ describe('RotateCredentials', () => {
     const running = operation('c', asked, begun({}));
     expect(told(secret(), running).phase).toBe('Running');
     expect(told(secret('uid-c'), running).phase).toBe('Succeeded');
+    const unread = settled();
+    expect(told(unread, running).phase).toBe('Running');
+    expect(told(unread, operation('c', asked))).toMatchObject({ phase: 'Pending', reason: 'NoCredentials' });
+  });
+
+  it('fails for a user whose password is not made here', () => {
+    const nobody = { type: 'RotateCredentials', rotateCredentials: { users: ['app', 'nobody'] } } as const;
+    expect(told(secret(), operation('c', nobody))).toMatchObject({ phase: 'Failed', reason: 'NoSuchUser' });
   });
 });
 

@@ -2,13 +2,21 @@
  * RedisOperation RotateCredentials: done when the credentials carry this operation's uid and their rotation has settled.
  * Once the new version is there it cannot be called off: both passwords are valid then, and the way on is the safe one.
  */
+import { extraUserKey } from '#manifests';
+import { ownKeys } from '../read-credentials.ts';
 import { verdict } from './operation-kind.ts';
 import type { OperationContext, OperationKind, OperationVerdict } from './operation-kind.ts';
 import { wasRotatedFor } from './rotation-asked.ts';
 
 export const rotateCredentials: OperationKind = {
-  begin: ({ status }) => {
-    const step = status.credentials?.step ?? 'Settled';
+  begin: (context) => {
+    const unknown = findUnknownUser(context);
+    if (unknown !== undefined) {
+      const message = `${unknown} is no user whose password is made here; a password that is copied from a Secret is changed in that Secret.`;
+      return verdict('Failed', 'NoSuchUser', message);
+    }
+    const step = stepOf(context);
+    if (step === undefined) return verdict('Pending', 'NoCredentials', 'The passwords have not been seen yet.');
     if (step !== 'Settled') {
       return verdict('Pending', 'RotationUnderWay', 'Another rotation is under way; it ends first.');
     }
@@ -23,15 +31,25 @@ export const rotateCredentials: OperationKind = {
       : verdict('Cancelled', 'Cancelled', 'It was called off before a password was changed.'),
 };
 
-const judge = ({ operation, view, status }: OperationContext): OperationVerdict => {
-  const step = status.credentials?.step ?? 'Settled';
+/** Where the rotation stands; undefined when the Secret was not read. */
+const stepOf = ({ status }: OperationContext) => status.credentials?.step;
+
+const findUnknownUser = ({ operation, view }: OperationContext): string | undefined => {
+  const own = ownKeys(view);
+  const { users = [] } = operation.spec.rotateCredentials ?? {};
+  return users.find((user) => !own.includes(user) && !own.includes(extraUserKey(user)));
+};
+
+const judge = (context: OperationContext): OperationVerdict => {
+  const { operation, view } = context;
+  const step = stepOf(context);
   const begun = wasRotatedFor(view, operation);
   if (begun && step === 'Settled') {
     const message = 'The new passwords are published and the old ones are not valid any more.';
     return verdict('Succeeded', 'Rotated', message, { steps: [{ name: 'Rotate', state: 'Done', message }] });
   }
   const message = begun
-    ? `The rotation is at step ${step}.${operation.spec.cancel === true ? ' It cannot be called off any more.' : ''}`
+    ? `The rotation is at step ${step ?? 'unknown'}.${operation.spec.cancel === true ? ' It cannot be called off any more.' : ''}`
     : 'New passwords are about to be made.';
   return verdict('Running', 'Rotating', message, { steps: [{ name: 'Rotate', state: 'Running', message }] });
 };
