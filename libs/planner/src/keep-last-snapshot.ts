@@ -55,15 +55,19 @@ const keepAsItLies = (view: ClusterView): RuleOutcome => {
   return { ...waitFor(reason, message), halt: true, actions: [keep(view, claim, 'appendonlydir')] };
 };
 
+/** Without a primary a pod that does not answer may hold more than all others, and its volume would go. */
 const furthest = (view: ClusterView): AnsweringPod | undefined => {
-  const successor = chooseSuccessor(view, view.dataPods.filter(answers));
+  const pods = view.dataPods.filter(answers);
+  const isComplete = pods.length === view.dataPods.length && pods.length >= view.spec.size;
+  if (!isComplete && view.spec.failover.dataLossPolicy !== 'Allow') return undefined;
+  const successor = chooseSuccessor(view, pods);
   return successor.kind === 'chosen' ? successor.pod : undefined;
 };
 
 const explainNobody = (view: ClusterView): RuleOutcome => {
   const message =
     `No data pod of ${view.key.name} can write the last snapshot now; nothing is deleted before one did. ` +
-    'Wait until a pod answers, or set spec.deletionPolicy to RetainVolumes, which keeps every volume.';
+    'Wait until a primary, or every data pod, answers, or set spec.deletionPolicy to RetainVolumes, which keeps every volume.';
   return askPerson('SnapshotNotPossible', message, true);
 };
 
