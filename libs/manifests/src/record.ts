@@ -31,6 +31,7 @@ export const encodeRecord = (record: DataSetRecord): string =>
     primaryEngine: record.primaryEngine,
     primaryNode: record.primaryNode,
     primaryHost: record.primaryHost,
+    promotedFrom: record.promotedFrom,
     renderVersion: record.renderVersion,
     surge: record.surge,
   });
@@ -58,11 +59,11 @@ const decodeOptional = (fields: Record<string, unknown>): Partial<DataSetRecord>
   return {
     ...(primaryEngine === 'Redis' || primaryEngine === 'Valkey' ? { primaryEngine } : {}),
     ...(surge === 'Adding' || surge === 'Removing' ? { surge } : {}),
-    ...readTexts(fields, ['primaryPod', 'primaryVersion', 'primaryNode', 'primaryHost']),
+    ...readTexts(fields, ['primaryPod', 'primaryVersion', 'primaryNode', 'primaryHost', 'promotedFrom']),
   };
 };
 
-type TextField = 'primaryPod' | 'primaryVersion' | 'primaryNode' | 'primaryHost';
+type TextField = 'primaryPod' | 'primaryVersion' | 'primaryNode' | 'primaryHost' | 'promotedFrom';
 
 const readTexts = (fields: Record<string, unknown>, names: readonly TextField[]): Partial<DataSetRecord> =>
   Object.fromEntries(names.filter((name) => typeof fields[name] === 'string').map((name) => [name, fields[name]]));

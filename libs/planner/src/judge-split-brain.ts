@@ -1,7 +1,7 @@
 /**
  * Two nodes say "master" and both hold keys: which of them is the data set, and what the other holds of its own. Order of
  * authority (04, Never 6): the confirmed primary (Sentinel majority, record of the highest term) → the one that a person
- * named → the recorded one → the one that was promoted out of the others' history → the one that most of the rest
+ * named → the recorded one, unless the Sentinels had deposed it → the one that was promoted out of the others' history → the one that most of the rest
  * follow. Sentinels that may still choose, or are out of sight, are waited for. Nobody: only a person can tell.
  */
 import { ANNOTATION } from '#domain';
@@ -9,6 +9,7 @@ import type { AnsweringPod, ClusterView, ReachableRedis } from './cluster-view.t
 import { answers } from './cluster-view.ts';
 import { followsAddressOf, isMaster } from './find-primary.ts';
 import { judgeSentinels } from './judge-sentinels.ts';
+import { isPromotedFrom } from './lineage.ts';
 
 type Truth =
   | { readonly kind: 'known'; readonly pod: AnsweringPod; readonly because: string }
@@ -40,8 +41,18 @@ const judgeByName = (view: ClusterView, rivals: readonly AnsweringPod[]): Truth 
   if (chosen !== undefined) return known(chosen, `the annotation ${ANNOTATION.truePrimary} names it`);
   const { record } = view;
   const recorded = rivals.find((pod) => pod.name === record?.primaryPod);
+  if (recorded !== undefined && wasOvertaken(view, recorded, rivals)) return undefined;
   return recorded && known(recorded, `it is the recorded primary of term ${record?.primaryTerm ?? 0}`);
 };
+
+/**
+ * In Sentinel mode the record follows the Sentinels. When they chose and then all lost their memory, it names the deposed
+ * one: another rival was promoted out of its history, and nobody follows it any more.
+ */
+const wasOvertaken = ({ spec }: ClusterView, recorded: AnsweringPod, rivals: readonly AnsweringPod[]): boolean =>
+  spec.mode === 'Sentinel' &&
+  recorded.facts.connectedReplicas === 0 &&
+  rivals.some((rival) => isPromotedFrom(rival.facts, recorded.facts));
 
 const judgeByHistory = (view: ClusterView, rivals: readonly AnsweringPod[]): Truth | undefined => {
   const latest = rivals.find((pod) => rivals.every((other) => other === pod || isPromotedFrom(pod.facts, other.facts)));
@@ -64,8 +75,6 @@ const sentinelsMayChoose = (view: ClusterView): boolean => {
 };
 
 const NO_HISTORY = /^0*$/;
-const isPromotedFrom = (later: ReachableRedis, earlier: ReachableRedis): boolean =>
-  later.secondReplicationId === earlier.replicationId && !NO_HISTORY.test(earlier.replicationId);
 
 /** More than half of the pods that are no rivals are linked to it. */
 const findMostFollowed = (view: ClusterView, rivals: readonly AnsweringPod[]): AnsweringPod | undefined => {

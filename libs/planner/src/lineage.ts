@@ -13,14 +13,20 @@ export const shareHistory = (a: ReachableRedis, b: ReachableRedis): boolean =>
 const idsOf = (facts: ReachableRedis): readonly string[] =>
   [facts.replicationId, facts.secondReplicationId].filter((id) => !NO_HISTORY.test(id));
 
+/** `later` was promoted out of the history that `earlier` is in. */
+export const isPromotedFrom = (later: ReachableRedis, earlier: ReachableRedis): boolean =>
+  later.secondReplicationId === earlier.replicationId && !NO_HISTORY.test(earlier.replicationId);
+
+/** The history that this one was promoted out of; undefined for one that never was a replica, or has restarted since. */
+export const formerHistory = ({ secondReplicationId }: ReachableRedis): string | undefined =>
+  NO_HISTORY.test(secondReplicationId) ? undefined : secondReplicationId;
+
 /**
  * `a` is further along than `b`: in the same history by its offset, else when it was promoted out of b's history. The
  * later promotion counts, whatever the offsets: what `b` took beyond that point it took as a deposed primary.
  */
 const isFurther = (a: ReachableRedis, b: ReachableRedis): boolean =>
-  a.replicationId === b.replicationId
-    ? a.offsetBytes > b.offsetBytes
-    : a.secondReplicationId === b.replicationId && !NO_HISTORY.test(b.replicationId);
+  a.replicationId === b.replicationId ? a.offsetBytes > b.offsetBytes : isPromotedFrom(a, b);
 
 /** The pods of the list that are further along than `pod`. */
 export const aheadOf = (pod: AnsweringPod, others: readonly AnsweringPod[]): readonly AnsweringPod[] =>

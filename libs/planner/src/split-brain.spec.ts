@@ -1,16 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { ANNOTATION } from '#domain';
-import type { Plan, RedisClusterSnapshot } from '#domain';
+import type { DataSetRecord, Plan, RedisClusterSnapshot } from '#domain';
 import {
   HISTORY,
   NOW_MS,
   OTHER_HISTORY,
   drawSettled,
+  idleSentinelFacts,
   masterFacts,
   podIp,
   replicaFacts,
   sentinelFacts,
   silentFacts,
+  waitingFacts,
   withFacts,
   withResource,
 } from '#testing';
@@ -89,6 +91,73 @@ describe('two primaries with data', () => {
     const open = withFacts(healed({}, promotedAt(900)), { sentinels });
     expect(of(plan(open))).toEqual([]);
     expect(condition(plan(open), 'DataAtRisk')?.status).toBe('True');
+  });
+});
+
+describe('two primaries and Sentinels that have forgotten whom they chose', () => {
+  const forgot = (p0: Partial<ReachableFacts>, p2Follows: number): RedisClusterSnapshot =>
+    withFacts(healed(p0, promotedAt(900)), {
+      redis: [
+        masterFacts(P0, { connectedReplicas: 0, ...p0 }),
+        masterFacts(P1, promotedAt(900)),
+        replicaFacts(P2, podIp(p2Follows)),
+      ],
+      sentinels: [idleSentinelFacts(), idleSentinelFacts(), idleSentinelFacts()],
+    });
+
+  it('the one promoted out of the recorded one is right, and the record follows it', () => {
+    const made = plan(forgot({}, 1));
+    expect(made.actions[0]).toMatchObject({ kind: 'WriteRecord', record: { primaryTerm: 2, primaryPod: P1 } });
+    expect(of(made)).toContain(`FencePod ${P0}`);
+    expect(of(made)).not.toContain(`FencePod ${P1}`);
+  });
+
+  it('the recorded one stays right while it has replicas: the other was promoted by hand', () => {
+    const made = plan(forgot({ connectedReplicas: 1 }, 0));
+    expect(of(made)).toContain(`FencePod ${P1}`);
+    expect(of(made)).not.toContain(`FencePod ${P0}`);
+  });
+});
+
+describe('a deposed primary comes back while its successor is away', () => {
+  const NEWER = 'c'.repeat(40);
+  const picture = (record: Partial<DataSetRecord>, facts: Parameters<typeof withFacts>[1]['redis']) => {
+    const drawn = drawSettled(REPLICATION);
+    if (drawn.record === undefined) throw new Error('no record');
+    const raised = { ...drawn.record, primaryTerm: 2, primaryPod: P1, primaryHost: podIp(1), ...record };
+    return withFacts({ ...drawn, record: raised }, { redis: facts ?? [] });
+  };
+  const promoted = (made: Plan) => made.actions.flatMap((one) => (one.kind === 'PromotePod' ? [one.pod] : []));
+  const lone = masterFacts(P0, { connectedReplicas: 1 });
+
+  it('the recorded one that restarted and waits is promoted; nobody is asked', () => {
+    const waits = waitingFacts(P1, { keys: 10, replicationId: NEWER });
+    const made = plan(picture({ promotedFrom: HISTORY }, [lone, waits, replicaFacts(P2, podIp(0))]));
+    expect(promoted(made)).toEqual([P1]);
+    expect(condition(made, 'ActionRequired')?.status).toBe('False');
+  });
+
+  it('the replica that alone holds the later history is promoted, not erased by the earlier one', () => {
+    const later = waitingFacts(P2, { keys: 12, ...promotedAt(900) });
+    const made = plan(picture({}, [lone, waitingFacts(P1, { keys: 0 }), later]));
+    expect(promoted(made)).toEqual([P2]);
+  });
+
+  it.each([
+    ['the record was raised, and the promotion never came', HISTORY, 10],
+    ['the successor came back empty', NEWER, 0],
+  ])('a person is asked when %s', (_name, replicationId, keys) => {
+    const waits = waitingFacts(P1, { keys, replicationId });
+    const made = plan(picture({ promotedFrom: HISTORY }, [lone, waits, replicaFacts(P2, podIp(0))]));
+    expect(promoted(made)).toEqual([]);
+    expect(condition(made, 'ActionRequired')?.reason).toBe('UnrecordedPrimary');
+  });
+
+  it('the record keeps the history that a confirmed primary was promoted out of', () => {
+    const made = plan(
+      picture({}, [replicaFacts(P0, podIp(1)), masterFacts(P1, promotedAt(900)), replicaFacts(P2, podIp(1))]),
+    );
+    expect(made.actions[0]).toMatchObject({ kind: 'WriteRecord', record: { primaryTerm: 2, promotedFrom: HISTORY } });
   });
 });
 

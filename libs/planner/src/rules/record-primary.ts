@@ -1,12 +1,14 @@
 /**
  * The record follows the confirmed primary: another pod raises the term, a newer version is remembered so that nothing
- * older may follow, and a record deleted by hand is written again. Where it runs is kept too, for the proof of its death.
+ * older may follow, and a record deleted by hand is written again. Where it runs is kept too, for the proof of its death,
+ * and the history it was promoted out of, by which a deposed primary is known when it comes back (find-deposed.ts).
  * Invariant: the term never goes down. Labels and Sentinels are planned after this rule, so the record is never behind
  * what clients are told.
  */
 import { compareEngineVersions } from '#domain';
 import type { DataSetRecord } from '#domain';
 import type { AnsweringPod, ClusterView } from '../cluster-view.ts';
+import { formerHistory } from '../lineage.ts';
 import { writeRecord } from '../make-action.ts';
 import { presentField } from '../present-field.ts';
 import type { Rule, RuleOutcome } from '../rule.ts';
@@ -20,6 +22,7 @@ export const recordPrimary: Rule = {
       ...newestRun(primary, record),
       ...presentField('primaryNode', primary.node),
       ...presentField('primaryHost', primary.ip),
+      ...presentField('promotedFrom', formerHistory(primary.facts)),
     };
     if (record === undefined) {
       const change = { primaryTerm: 1, primaryPod: primary.name, ...ran };
@@ -46,7 +49,10 @@ const followPrimary = (
   if (record.primaryVersion !== ran.primaryVersion || record.primaryEngine !== ran.primaryEngine) {
     return write(view, ran, 'PrimaryVersion', `The primary runs ${primary.facts.engine} ${primary.facts.version}.`);
   }
-  if (record.primaryNode === primary.node && record.primaryHost === primary.ip) return undefined;
+  const promotedFrom = ran.promotedFrom ?? record.promotedFrom;
+  const isSame =
+    record.primaryNode === primary.node && record.primaryHost === primary.ip && record.promotedFrom === promotedFrom;
+  if (isSame) return undefined;
   return write(view, ran, 'PrimaryPlace', `${primary.name} is at ${primary.ip ?? 'no address'} now.`);
 };
 

@@ -2,7 +2,8 @@
  * Nobody is primary, and there was one. In Sentinel mode this is the Sentinels' business as long as they can: a majority
  * that answers and knows an address of today. Otherwise the successor is chosen from what every data pod answers, and
  * promoted only when the old primary is proven not to run (proveDeath), no replica says that its link is up, and the
- * record has been raised first. Whatever is missing becomes a sentence that says exactly what a person has to bring.
+ * record has been raised first. A deposed master that came back is no primary (find-deposed.ts); once there is one again,
+ * resolve-split-brain sets aside what it holds of its own. Whatever is missing becomes a sentence that says exactly what a person has to bring.
  */
 import type { Action, DataSetRecord } from '#domain';
 import { podName } from '#manifests';
@@ -10,6 +11,7 @@ import { answers } from '../cluster-view.ts';
 import type { AnsweringPod, ClusterView } from '../cluster-view.ts';
 import { chooseSuccessor } from '../choose-successor.ts';
 import { explainStuckPod, restartsSoon } from '../explain-stuck-pod.ts';
+import { findDeposed, isOfDeposed } from '../find-deposed.ts';
 import { followsAddressOf, isMaster, isUnlinked, isWaiting } from '../find-primary.ts';
 import { judgeSentinels, sentinelsCanDecide } from '../judge-sentinels.ts';
 import { isPastOf } from '../lineage.ts';
@@ -46,7 +48,8 @@ const explainHandsOff = (view: ClusterView): RuleOutcome | undefined => {
     if (failover !== undefined) return failover;
     return waitFor('LeftToSentinel', 'The Sentinels choose the next primary.');
   }
-  const masters = view.dataPods.filter(isMaster).map((pod) => pod.name);
+  const deposed = findDeposed(view);
+  const masters = view.dataPods.filter((pod) => isMaster(pod) && !deposed.includes(pod)).map((pod) => pod.name);
   if (masters.length > 0) {
     if (view.spec.mode === 'Sentinel' && !judgeSentinels(view).majorityAnswers) {
       return waitFor('SentinelsNotReachable', 'Waiting for a majority of the Sentinels to say who is primary.');
@@ -57,7 +60,7 @@ const explainHandsOff = (view: ClusterView): RuleOutcome | undefined => {
     return askPerson('UnrecordedPrimary', message);
   }
   const linked = view.dataPods
-    .filter((pod) => answers(pod) && !isUnlinked(pod) && !isChained(view, pod))
+    .filter((pod) => answers(pod) && !isUnlinked(pod) && !isChained(view, pod) && !isOfDeposed(pod, deposed))
     .map((pod) => pod.name);
   if (linked.length === 0) return undefined;
   const message = `${linked.join(', ')} are linked to a primary that this agent cannot reach; it is alive.`;
@@ -75,9 +78,10 @@ const isChained = (view: ClusterView, pod: AnsweringPod): boolean =>
 
 const recover = (view: ClusterView): RuleOutcome => {
   const silent = findSilent(view);
+  const deposed = findDeposed(view);
   const ready = view.dataPods
     .filter(answers)
-    .filter((pod) => !pod.terminating && !pod.facts.loading && !isChained(view, pod));
+    .filter((pod) => !pod.terminating && !pod.facts.loading && !isChained(view, pod) && !isOfDeposed(pod, deposed));
   if (silent.length > 0 && !(nobodyElseChose(view) && recordedHoldsAll(view, ready)))
     return recoverWithout(view, silent, ready);
   const successor = chooseSuccessor(view, ready);

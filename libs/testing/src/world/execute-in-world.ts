@@ -114,16 +114,9 @@ const replicateFrom = (world: World, action: Of<'ReplicateFrom'>): void => {
   const leader = podsOf(world, 'redis').find((pod) => pod.ip === action.primaryHost);
   if (leader === undefined) return;
   const chosen = world.pods.get(world.chosen ?? '');
-  // The Sentinels chose and lost their memory before anybody was told: the record decides, and the other is set aside.
-  if (leader.name === recordedPrimary(world)) world.chosen = leader.name;
-  else if (leader !== chosen && redisOf(chosen)?.role === 'master') {
+  if (leader !== chosen && redisOf(chosen)?.role === 'master') {
     violate(world, `${leader.name} was given a replica after ${world.chosen} was chosen in its place`);
   }
-};
-
-const recordedPrimary = (world: World): string | undefined => {
-  const live = world.children.get(childKey('ConfigMap', world.names.record));
-  return live === undefined ? undefined : decodeRecord(live)?.primaryPod;
 };
 
 const monitorPrimary = (world: World, action: Of<'MonitorPrimary'>): void => {
