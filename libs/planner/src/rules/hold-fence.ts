@@ -1,8 +1,11 @@
 /**
  * spec.fencing: every data pod refuses client writes. It is min-replicas-to-write above any number of replicas (shape/
  * step-min-replicas.ts): rendered, so a restart keeps it, set live here on every pod, so a failover keeps it, and no
- * hindrance to replication, reads or the agent (measured on 7.0 to 9.1). The primary is first: it is the one that takes
- * writes. What would make another pod primary is dropped from every plan while the fence stands (plan-redis-cluster.ts).
+ * hindrance to replication, reads or the agent (measured on Redis 7.0 and 8.0, Valkey 8.1 and 9.1). A container
+ * that crashes starts by its settings, which are refreshed at once (refresh-pods.ts); what it opens before that is closed
+ * in the pass that its exit wakes.
+ * The primary is first: it is the one that takes writes. What would make another pod primary is dropped from every plan
+ * while the fence stands (plan-redis-cluster.ts).
  */
 import type { Action } from '#domain';
 import { answers } from '../cluster-view.ts';

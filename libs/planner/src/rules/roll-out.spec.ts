@@ -89,6 +89,31 @@ describe('roll-out: the order', () => {
   });
 });
 
+describe('roll-out: a user whose rules the newer engine refuses', () => {
+  const user = { acceptsPrevious: false, acceptsOthers: false, rulesAsWanted: true };
+  const taken = { reports: { ...user, acceptsCurrent: true } };
+  const refused = { reports: { ...user, acceptsCurrent: false, rulesAsWanted: false, refused: true } };
+  const with2 = (old: readonly number[]): RedisClusterSnapshot =>
+    withFacts(rolling({ auth: { users: [{ name: 'reports', rules: '+later' }] } }, { data: old }), {
+      redis: [
+        masterFacts('p', { users: taken }),
+        replicaFacts('a', podIp(0), { users: taken }),
+        replicaFacts('b', podIp(0), { users: refused }),
+      ],
+    });
+  it('is held at the first pod, before the clients of the user would be shut out', () => {
+    const made = plan(with2([0, 1]));
+    expect(deeds(made).filter((deed) => /Evict|SwitchOver/.test(deed))).toEqual([]);
+    expect(made.status.rollout?.reason).toBe('UserRulesRefused');
+    expect(made.status.rollout?.waitingFor).toContain('user reports');
+  });
+
+  it('does not hold the way back', () => {
+    const made = plan(with2([2]));
+    expect(made.status.rollout?.reason).not.toBe('UserRulesRefused');
+  });
+});
+
 describe('roll-out: what it waits for', () => {
   const first = rolling({}, { data: [0, 1] });
   const newest = dataPods(first)[2]?.name ?? '';

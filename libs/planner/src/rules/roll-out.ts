@@ -14,6 +14,7 @@ import { planSwitchover } from '../plan-switchover.ts';
 import { chooseRestart, findBroken, isReceiving } from '../rollout/choose-restart.ts';
 import type { NextRestart } from '../rollout/choose-restart.ts';
 import { explainHold, takesTurn } from '../rollout/explain-hold.ts';
+import { explainLostUsers } from '../rollout/explain-lost-users.ts';
 import { explainUnrest } from '../rollout/explain-unrest.ts';
 import type { Unrest } from '../rollout/explain-unrest.ts';
 import { findOutdated } from '../rollout/find-outdated.ts';
@@ -79,7 +80,7 @@ const finish = (context: RuleContext, outdated: OutdatedPods): RuleOutcome | und
 
 const goOn = (context: RuleContext, outdated: OutdatedPods, next: NextRestart): RuleOutcome => {
   const { view, primary, planned } = context;
-  const unrest = primary && (explainUnrest(view, primary, next.apart) ?? explainReady(view, primary, next));
+  const unrest = primary && explainNotYet(context, primary, outdated, next);
   const hold = explainHold(view, next, outdated, (hash) => consentGiven(view, hash));
   const begun = takesTurn(view.snapshot.resource.status?.rollout);
   // What was begun is not called held before the pod that is away is back.
@@ -89,6 +90,16 @@ const goOn = (context: RuleContext, outdated: OutdatedPods, next: NextRestart): 
   if (first !== undefined) return tell(context, outdated, { reason: 'WaitingForOthers', message: first.message });
   return next.kind === 'primary' ? restartPrimary(context, outdated, next.pod) : restart(context, outdated, next.pod);
 };
+
+const explainNotYet = (
+  { view }: RuleContext,
+  primary: AnsweringPod,
+  outdated: OutdatedPods,
+  next: NextRestart,
+): Unrest | undefined =>
+  explainUnrest(view, primary, next.apart) ??
+  explainReady(view, primary, next) ??
+  explainLostUsers(view, primary, outdated);
 
 const explainReady = (view: ClusterView, primary: AnsweringPod, next: NextRestart): Unrest | undefined => {
   if (view.record?.surge === 'Removing') return REMOVING_SURGE;
