@@ -1,9 +1,11 @@
 /**
  * Which RedisOperation of a RedisCluster is being carried out. One at a time, the oldest first, and one that has begun
  * stays the one until it is over: two at once would each see the other's doing as its own. A Plan only tells and a
- * Consent only permits, so these two neither wait nor hold up.
+ * Consent only permits, so these two neither wait nor hold up. A RotateCredentials that the Secret carries holds nobody up
+ * any more: the rest follows from the Secret, may wait for one old client as long as that stays connected, and cannot be
+ * called off; a Failover or a ReplaceUnreachable must not wait for that.
  */
-import { isOperationOver } from '#domain';
+import { ANNOTATION, isOperationOver } from '#domain';
 import type { OperationType, RedisClusterSnapshot, RedisOperationObject } from '#domain';
 import type { ClusterView } from '../cluster-view.ts';
 
@@ -25,9 +27,18 @@ export const createdAtMs = ({ metadata }: RedisOperationObject): number =>
 
 /** The exclusive one whose turn it is: begun, or else the oldest that waits. */
 export const findActiveOperation = (view: Pick<ClusterView, 'snapshot'>): RedisOperationObject | undefined => {
-  const exclusive = openOperations(view.snapshot).filter(isExclusive);
+  const exclusive = openOperations(view.snapshot).filter(
+    (operation) => isExclusive(operation) && !isCarriedBySecret(view.snapshot, operation),
+  );
   return exclusive.find(({ status }) => status?.phase === 'Running') ?? exclusive[0];
 };
+
+const isCarriedBySecret = ({ children }: RedisClusterSnapshot, { spec, metadata }: RedisOperationObject): boolean =>
+  spec.type === 'RotateCredentials' &&
+  children.some(
+    (child) =>
+      child.kind === 'Secret' && child.metadata.annotations?.[ANNOTATION.rotationOperation] === (metadata.uid ?? ''),
+  );
 
 /** Of this type, begun as the status on the server says, and not called off: only then is anything done for it. */
 export const findBegunOperation = (

@@ -201,6 +201,18 @@ describe('Restart', () => {
     expect(told(settled(), off)).toMatchObject({ phase: 'Cancelled' });
   });
 
+  it('does not wait for a pod that was scaled away meanwhile', () => {
+    const running = operation('r', { type: 'Restart' }, begun({ [`pod/${P2}`]: uidOf(P2) }));
+    const without = (size: number): RedisClusterSnapshot => {
+      const picture = settled();
+      const { [P2]: _, ...redis } = picture.redis;
+      const resource = { ...picture.resource, spec: { ...picture.resource.spec, size } };
+      return { ...picture, resource, redis, pods: picture.pods.filter((pod) => pod.name !== P2) };
+    };
+    expect(told(without(3), running)).toMatchObject({ phase: 'Running' });
+    expect(told(without(2), running)).toMatchObject({ phase: 'Succeeded', steps: [{ state: 'Done' }] });
+  });
+
   it('is carried out by the roll-out', () => {
     const { noted = {} } = told(settled(), operation('r', { type: 'Restart', restart: { pods: [P2] } }));
     const made = plan(settled(), operation('r', { type: 'Restart', restart: { pods: [P2] } }, begun(noted)));
@@ -225,6 +237,16 @@ describe('RotateCredentials', () => {
     expect(rotationAsked(viewOf(secret(), running))).toEqual({ uid: 'uid-c', users: ['app'] });
     expect(rotationAsked(viewOf(secret('uid-c'), running))).toBeUndefined();
     expect(rotationAsked(viewOf(secret(), operation('c', asked)))).toBeUndefined();
+  });
+
+  it('holds nobody up once the Secret carries it: it may wait for an old client without end', () => {
+    const running = operation('c', asked, begun({}));
+    const phases = (picture: RedisClusterSnapshot, type: 'Failover' | 'RotateCredentials') =>
+      plan(picture, running, operation('x', { type }, undefined, -500)).operations?.find(({ name }) => name === 'x')
+        ?.phase;
+    expect(phases(secret(), 'Failover')).toBe('Pending');
+    expect(phases(secret('uid-c'), 'Failover')).toBe('Running');
+    expect(phases(secret('uid-c'), 'RotateCredentials')).toBe('Pending');
   });
 
   it('is done when the Secret carries its uid and the rotation has settled', () => {

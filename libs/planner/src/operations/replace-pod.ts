@@ -8,7 +8,7 @@ import type { ClusterView, DataPod, SentinelPod } from '../cluster-view.ts';
 import { findChild } from '../find-child.ts';
 import { notedOf, verdict } from './operation-kind.ts';
 import type { OperationContext, OperationKind, OperationVerdict } from './operation-kind.ts';
-import { POD_NOTE } from './restarts-asked.ts';
+import { POD_NOTE, isScaledAway } from './restarts-asked.ts';
 
 type AnyPod = DataPod | SentinelPod;
 const SELECTED_NODE = 'volume.kubernetes.io/selected-node';
@@ -59,13 +59,21 @@ const judge = (context: OperationContext): OperationVerdict => {
     const message = 'The pod is about to be deleted.';
     return verdict('Running', 'Replacing', message, { steps: [{ name: 'Delete', state: 'Running', message }] });
   }
+  return judgeSuccessor(context, pod);
+};
+
+const judgeSuccessor = ({ operation, view }: OperationContext, pod: AnyPod | undefined): OperationVerdict => {
   const deleted = { name: 'Delete', state: 'Done' } as const;
   if (pod?.ready === true) {
     const message = `Pod ${pod.name} runs on node ${pod.node ?? 'unknown'} now.`;
     return verdict('Succeeded', 'Replaced', message, { steps: [deleted, { name: 'Start', state: 'Done', message }] });
   }
-  const volume = pod === undefined ? '' : tellVolume(context.view, pod);
-  const message = `Waiting for the new pod to become ready.${volume}`;
+  const name = operation.spec.replaceUnreachable?.pod ?? '';
+  if (pod === undefined && isScaledAway(view, name)) {
+    const message = `Pod ${name} is gone, and the spec asks for none in its place.`;
+    return verdict('Succeeded', 'ScaledAway', message, { steps: [deleted] });
+  }
+  const message = `Waiting for the new pod to become ready.${pod === undefined ? '' : tellVolume(view, pod)}`;
   return verdict('Running', 'Starting', message, { steps: [deleted, { name: 'Start', state: 'Running', message }] });
 };
 

@@ -6,7 +6,7 @@ import type { OperationStep } from '#domain';
 import type { ClusterView, DataPod, SentinelPod } from '../cluster-view.ts';
 import { notedOf, verdict } from './operation-kind.ts';
 import type { OperationContext, OperationKind } from './operation-kind.ts';
-import { POD_NOTE } from './restarts-asked.ts';
+import { POD_NOTE, isScaledAway } from './restarts-asked.ts';
 
 type AnyPod = DataPod | SentinelPod;
 
@@ -47,6 +47,7 @@ const listSteps = ({ operation, view }: OperationContext): readonly OperationSte
   const pods = podsOf(view);
   return names.map((name) => {
     const pod = pods.find((one) => one.name === name);
+    if (pod === undefined && isScaledAway(view, name)) return { name, state: 'Done', message: 'It was scaled away.' };
     if (pod?.uid === notedOf(operation, `${POD_NOTE}${name}`)) return { name, state: 'Pending' };
     return { name, state: pod?.ready === true ? 'Done' : 'Running' };
   });

@@ -13,3 +13,12 @@ export const restartsAsked = (view: ClusterView): ReadonlySet<string> => {
   const pods = [...view.dataPods, ...view.sentinelPods];
   return new Set(pods.filter(({ name, uid }) => noted[`${POD_NOTE}${name}`] === uid).map(({ name }) => name));
 };
+
+/** A pod that is not there and, by its ordinal, is not to come back: an operation must not wait for it. */
+export const isScaledAway = ({ names, spec }: ClusterView, name: string): boolean => {
+  const at = name.lastIndexOf('-');
+  const ordinal = Number(name.slice(at + 1));
+  if (name.slice(0, at) === names.redis) return ordinal >= spec.size;
+  const sentinels = spec.mode === 'Sentinel' ? spec.sentinel.replicas : 0;
+  return name.slice(0, at) === names.sentinel && ordinal >= sentinels;
+};

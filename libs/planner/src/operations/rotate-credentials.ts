@@ -4,6 +4,7 @@
  */
 import { extraUserKey } from '#manifests';
 import { ownKeys } from '../read-credentials.ts';
+import { openOperations } from './open-operations.ts';
 import { verdict } from './operation-kind.ts';
 import type { OperationContext, OperationKind, OperationVerdict } from './operation-kind.ts';
 import { wasRotatedFor } from './rotation-asked.ts';
@@ -17,7 +18,7 @@ export const rotateCredentials: OperationKind = {
     }
     const step = stepOf(context);
     if (step === undefined) return verdict('Pending', 'NoCredentials', 'The passwords have not been seen yet.');
-    if (step !== 'Settled') {
+    if (step !== 'Settled' || isAnotherRunning(context)) {
       return verdict('Pending', 'RotationUnderWay', 'Another rotation is under way; it ends first.');
     }
     return verdict('Running', 'Rotating', 'New passwords are made; the old ones stay valid for now.', {
@@ -33,6 +34,12 @@ export const rotateCredentials: OperationKind = {
 
 /** Where the rotation stands; undefined when the Secret was not read. */
 const stepOf = ({ status }: OperationContext) => status.credentials?.step;
+
+/** Also while its end is told only to be written: the Secret names one operation at a time. */
+const isAnotherRunning = ({ operation, view }: OperationContext): boolean =>
+  openOperations(view.snapshot).some(
+    (one) => one !== operation && one.spec.type === 'RotateCredentials' && one.status?.phase === 'Running',
+  );
 
 const findUnknownUser = ({ operation, view }: OperationContext): string | undefined => {
   const own = ownKeys(view);
