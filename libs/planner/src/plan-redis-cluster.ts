@@ -35,7 +35,8 @@ export const planRedisCluster = (input: PlannerInput): Plan => {
     const decided = rule.decide({ view, primary, planned: actions });
     if (decided === undefined) continue;
     const outcome = leaveOutDone(decided, input.isDone);
-    if (!isHeldByFence(view, outcome)) {
+    if (isHeldByFence(view, outcome)) findings.unshift(tellHeld(outcome));
+    else {
       const next = withinOneDisruption(actions, outcome);
       actions.push(...next.flatMap((one) => (one.kind === 'SwitchOver' ? [one, ...labelsAfter(view, one)] : [one])));
     }
@@ -81,6 +82,14 @@ const leaveOutDone = (outcome: RuleOutcome, isDone: PlannerInput['isDone']): Rul
   isDone === undefined || outcome.actions === undefined
     ? outcome
     : { ...outcome, actions: outcome.actions.filter((action) => !isDone(action)) };
+
+/** Before what the rule itself says: nothing goes on here until the user lifts the fence. */
+const tellHeld = ({ message }: RuleOutcome): Finding => ({
+  type: 'Stalled',
+  status: 'True',
+  reason: 'HeldByFence',
+  message: `spec.fencing lets nobody be made primary, so this waits until it is lifted: ${message}`,
+});
 
 const withinOneDisruption = (planned: readonly Action[], { actions = [] }: RuleOutcome): readonly Action[] => {
   let free = !planned.some((action) => action.disruptive);

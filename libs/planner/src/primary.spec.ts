@@ -348,3 +348,11 @@ describe('a Standalone whose container started with the settings of the mode bef
     expect(kinds(plan(withFacts(alone, { redis: [silentFacts()] })))).toEqual([]);
   });
 });
+
+it('a promotion that the fence holds back is told as that', () => {
+  const fenced = drawSettled({ ...REPLICATION, fencing: { enabled: true } });
+  const waiting = [waitingFacts(P0, { keys: 100 }), waitingFacts(P1, { keys: 100 }), waitingFacts(P2, { keys: 100 })];
+  const made = plan(withFacts(fenced, { redis: waiting }));
+  expect(promoted(made)).toBeUndefined();
+  expect(condition(made, 'Stalled')).toMatchObject({ status: 'True', reason: 'HeldByFence' });
+});
