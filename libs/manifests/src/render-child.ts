@@ -7,6 +7,8 @@ export interface RenderContext {
   readonly owner: ChildOwner;
   readonly names: ObjectNames;
   readonly spec: ResolvedSpec;
+  /** The pod that the record names as primary; the guard of a data set without Sentinel reads it. */
+  readonly recordedPrimary?: string | undefined;
   /** Sentinel's own id per ordinal, for as many ordinals as the spec may ever ask for. */
   readonly sentinelIds: readonly string[];
 }

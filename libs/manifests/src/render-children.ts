@@ -31,6 +31,8 @@ export interface RenderInput {
   readonly spec: ResolvedSpec;
   /** From the record of the data set; CURRENT_RENDER_VERSION for a new one. */
   readonly renderVersion: number;
+  /** From the record of the data set; missing before there is one. */
+  readonly recordedPrimary?: string | undefined;
 }
 
 /** Owner of the children as labels and annotations know it. */
@@ -76,6 +78,7 @@ const makeContext = (input: RenderInput): RenderContext => ({
   owner: describeOwner(input),
   names: nameObjects(input.name, input.dataSetId),
   spec: input.spec,
+  recordedPrimary: input.recordedPrimary,
   sentinelIds: Array.from({ length: SPEC_LIMITS.maxSentinels }, (_, ordinal) => sentinelId(input.dataSetId, ordinal)),
 });
 

@@ -37,7 +37,7 @@ export const renderScripts = ({ owner, names }: RenderContext): KubeObject => ({
  * What the entrypoints read at each start. It is a volume, not environment, so that it can change without changing the
  * pod template, which would mean a restart; the entrypoint of a later pod sees the newer content.
  */
-export const renderConfig = ({ owner, names, spec, sentinelIds }: RenderContext): KubeObject => ({
+export const renderConfig = ({ owner, names, spec, sentinelIds, recordedPrimary }: RenderContext): KubeObject => ({
   apiVersion: 'v1',
   kind: 'ConfigMap',
   metadata: {
@@ -52,6 +52,7 @@ export const renderConfig = ({ owner, names, spec, sentinelIds }: RenderContext)
       `MODE=${spec.mode}`,
       `PERSISTENCE=${spec.persistenceEnabled ? 'on' : 'off'}`,
       ...(spec.dropsAof === true ? ['AOF=drop'] : []),
+      ...(spec.mode === 'Replication' && recordedPrimary !== undefined ? [`RECORDED_PRIMARY=${recordedPrimary}`] : []),
       `REDIS_SET=${names.redis}`,
       `REDIS_PODS=${spec.size}`,
       `SENTINEL_SET=${names.sentinel}`,

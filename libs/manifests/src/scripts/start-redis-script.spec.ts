@@ -102,6 +102,8 @@ const spec = (mode: RedisClusterSpec['mode'], enabled = true): RedisClusterSpec 
 
 interface Scene {
   readonly spec: RedisClusterSpec;
+  /** The pod that the record names. */
+  readonly recorded?: string;
   readonly disk?: Readonly<Record<string, string | Buffer>>;
   /** Answer per host. A host that is not named does not answer. */
   readonly answers?: Readonly<Record<string, string>>;
@@ -150,6 +152,7 @@ const prepare = (scene: Scene): { folder: string; move: (text: string) => string
     dataSetId,
     spec: resolveSpec(scene.spec),
     renderVersion: CURRENT_RENDER_VERSION,
+    recordedPrimary: scene.recorded,
   });
   const scripts = Object.entries(dataOf(objects, names.scripts)).map(([name, text]) => [name, move(text)] as const);
   const settings = dataOf(objects, names.config);
@@ -350,6 +353,34 @@ describe('the startup guard', () => {
     [
       'a peer is primary, the other does not answer → its replica',
       { spec: spec('Replication'), disk: WITH_DATA, answers: { [peer(1)]: master('10.0.0.11') } },
+      'replica',
+      '10.0.0.11',
+    ],
+    [
+      'a peer is primary, but the record names me and I have data: it may be a deposed one → wait',
+      {
+        spec: spec('Replication'),
+        disk: WITH_DATA,
+        recorded: `${names.redis}-0`,
+        answers: { [peer(1)]: master('10.0.0.11'), [peer(2)]: slaveOf('10.0.0.11') },
+      },
+      'waiting',
+      WAITING_PRIMARY_HOST,
+    ],
+    [
+      'a peer is primary, the record names me, but I am empty → its replica',
+      { spec: spec('Replication'), recorded: `${names.redis}-0`, answers: { [peer(1)]: master('10.0.0.11') } },
+      'replica',
+      '10.0.0.11',
+    ],
+    [
+      'a peer is primary and the record names it → its replica, whatever I hold',
+      {
+        spec: spec('Replication'),
+        disk: WITH_DATA,
+        recorded: `${names.redis}-1`,
+        answers: { [peer(1)]: master('10.0.0.11') },
+      },
       'replica',
       '10.0.0.11',
     ],

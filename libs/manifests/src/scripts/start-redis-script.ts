@@ -15,6 +15,9 @@
  * primary. In the same way a named primary that does not answer is given the time to be failed over from: a replica that
  * follows a dead address is unknown to Sentinel and would stay so for ever.
  *
+ * Without Sentinel a lone primary among the peers may be a deposed one that does not know it yet. So the pod that the
+ * record names never follows one over its own data: it waits, and the agent decides by their histories.
+ *
  * Protected directives may be set, since the agent changes dbfilename for the length of one BGSAVE to set aside what the
  * loser of a split brain holds. Only the operator's user may use CONFIG at all.
  */
@@ -127,6 +130,10 @@ decide_by_peers() {
   ask_all "$(setting REDIS_SET)" "$(setting REDIS_PODS)" 6379 ROLE "CLIENT INFO"
   views=$(read_peers)
   primaries=$(printf '%s\n' "$views" | grep -c '^master ')
+  if [ "$primaries" -eq 1 ] && [ "$(setting RECORDED_PRIMARY)" = "$POD_NAME" ] && has_current_data; then
+    why="a peer is primary, but the record names this pod, which has its data"
+    return 0
+  fi
   if [ "$primaries" -eq 1 ]; then
     become_replica "$(printf '%s\n' "$views" | sed -n 's/^master //p')" 6379 "it is the only primary among the peers"
     return 0

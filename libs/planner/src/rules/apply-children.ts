@@ -14,7 +14,13 @@ export const applyChildren: Rule = {
   decide: ({ view }) => {
     if (!view.specUsable) return undefined;
     const { key, dataSetId, spec, renderVersion } = view;
-    const desired = renderChildren({ ...key, dataSetId, spec, renderVersion });
+    const desired = renderChildren({
+      ...key,
+      dataSetId,
+      spec,
+      renderVersion,
+      recordedPrimary: view.record?.primaryPod,
+    });
     const actions = desired.flatMap((object) => applyIfDifferent(view, object) ?? []);
     const [first] = actions;
     return first === undefined ? undefined : { reason: first.reason, message: first.message, actions };

@@ -202,7 +202,8 @@ describe('roll-out: a bad image', () => {
     const settled = rolling({ mode: 'Replication' }, { data: ALL });
     const { record: _, ...unborn } = ALL.reduce(withStuck, settled);
     const children = unborn.children.filter((child) => !child.metadata.name.endsWith('-record'));
-    expect(deeds(plan({ ...unborn, children }))).toEqual(['DeletePod 2', 'DeletePod 1', 'DeletePod 0']);
+    const made = deeds(plan({ ...unborn, children })).filter((deed) => deed.startsWith('DeletePod'));
+    expect(made).toEqual(['DeletePod 2', 'DeletePod 1', 'DeletePod 0']);
   });
 
   it('a crashed primary whose disk goes with the pod is not deleted while nobody else is primary', () => {

@@ -41,7 +41,8 @@ const dropping = (snapshot: RedisClusterSnapshot): readonly KubeObject[] => {
   const dataSetId = dataSetIdOf(snapshot.resource);
   const spec = { ...resolveSpec(snapshot.resource.spec), dropsAof: true };
   const key = { name: 'orders', namespace: 'shop' };
-  const rendered = renderChildren({ ...key, dataSetId, spec, renderVersion: 2 }).filter(
+  const recordedPrimary = snapshot.record?.primaryPod;
+  const rendered = renderChildren({ ...key, dataSetId, spec, renderVersion: 2, recordedPrimary }).filter(
     ({ kind }) => kind === 'ConfigMap',
   );
   const record = nameObjects('orders', dataSetId).record;

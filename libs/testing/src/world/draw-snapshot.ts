@@ -145,7 +145,7 @@ export const drawChildren = (
         )
       : [];
   const objects = [
-    ...renderChildren(input),
+    ...renderChildren({ ...input, recordedPrimary: record?.primaryPod }),
     plain('Secret', names.credentialsSecret),
     plain('Secret', names.connectionSecret),
     ...claims,

@@ -101,10 +101,12 @@ const decide = (world: World, pod: SimPod): Decision => {
 };
 
 /** As the ConfigMap of the moment tells a pod that starts. */
-const modeOf = (world: World): string => {
+const modeOf = (world: World): string => settingOf(world, 'MODE');
+
+const settingOf = (world: World, name: string): string => {
   const data = world.children.get(childKey('ConfigMap', world.names.config))?.['data'] as
     { settings?: string } | undefined;
-  return /^MODE=(.*)$/m.exec(data?.settings ?? '')?.[1] ?? '';
+  return new RegExp(`^${name}=(.*)$`, 'm').exec(data?.settings ?? '')?.[1] ?? '';
 };
 
 const decideBySentinels = (world: World, pod: SimPod): Decision => {
@@ -136,6 +138,8 @@ const decideByPeers = (world: World, pod: SimPod): Decision => {
   const answering = peers.filter((other) => redisOf(other) !== undefined && reaches(world, pod, other));
   const masters = answering.filter((other) => redisOf(other)?.role === 'master');
   const [only] = masters;
+  // It may be a deposed one.
+  if (masters.length === 1 && settingOf(world, 'RECORDED_PRIMARY') === pod.name && hasData(world, pod)) return waiting;
   if (only !== undefined && masters.length === 1) return { start: 'replica', host: only.ip };
   if (masters.length > 1) return waiting;
   if (answering.length < sizeOf(world, 'redis') - 1 || answering.length === 0) return waiting;
