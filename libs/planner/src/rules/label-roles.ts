@@ -21,15 +21,20 @@ export const labelRoles: Rule = {
   },
 };
 
-/** Behind the hand-over in a plan, which goes on only when that was done to its end. */
+/**
+ * Behind the hand-over in a plan, which goes on only when that was done to its end. Both always: the picture does not
+ * show a label that the same plan gives before.
+ */
 export const labelsAfter = ({ dataPods }: ClusterView, { from, to }: SwitchOverAction): readonly Action[] => {
   const labelOf = (name: string, role: 'primary' | 'replica') =>
-    dataPods.filter((pod) => pod.name === name).flatMap((pod) => label(pod, role));
+    dataPods.filter((pod) => pod.name === name).map((pod) => giveLabel(pod, role));
   return [...labelOf(from, 'replica'), ...labelOf(to, 'primary')];
 };
 
-const label = (pod: DataPod, role: 'primary' | 'replica'): Action[] => {
-  if (pod.labels[LABEL.role] === role) return [];
+const label = (pod: DataPod, role: 'primary' | 'replica'): Action[] =>
+  pod.labels[LABEL.role] === role ? [] : [giveLabel(pod, role)];
+
+const giveLabel = (pod: DataPod, role: 'primary' | 'replica'): Action => {
   const message = `${pod.name} is labelled as ${role}.`;
-  return [{ kind: 'LabelRole', pod: pod.name, podUid: pod.uid, role, reason: 'RoleMoved', message, disruptive: false }];
+  return { kind: 'LabelRole', pod: pod.name, podUid: pod.uid, role, reason: 'RoleMoved', message, disruptive: false };
 };
