@@ -133,14 +133,18 @@ const decideBySentinels = (world: World, pod: SimPod): Decision => {
 const countDown = (world: World, monitors: readonly { downSinceMs: number | undefined }[]): number =>
   monitors.filter(({ downSinceMs }) => downSinceMs !== undefined && world.nowMs - downSinceMs >= 5_000).length;
 
+/** It may be a deposed one: the pod that the record names follows nobody over its own data. */
+const followLone = (world: World, pod: SimPod, only: SimPod): Decision =>
+  settingOf(world, 'RECORDED_PRIMARY') === pod.name && hasData(world, pod)
+    ? waiting
+    : { start: 'replica', host: only.ip };
+
 const decideByPeers = (world: World, pod: SimPod): Decision => {
   const peers = podsOf(world, 'redis').filter((other) => other.name !== pod.name);
   const answering = peers.filter((other) => redisOf(other) !== undefined && reaches(world, pod, other));
   const masters = answering.filter((other) => redisOf(other)?.role === 'master');
   const [only] = masters;
-  // It may be a deposed one.
-  if (masters.length === 1 && settingOf(world, 'RECORDED_PRIMARY') === pod.name && hasData(world, pod)) return waiting;
-  if (only !== undefined && masters.length === 1) return { start: 'replica', host: only.ip };
+  if (only !== undefined && masters.length === 1) return followLone(world, pod, only);
   if (masters.length > 1) return waiting;
   if (answering.length < sizeOf(world, 'redis') - 1 || answering.length === 0) return waiting;
   const followed = answering.map((other) => redisOf(other)?.masterHost);
