@@ -1,47 +1,12 @@
-import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  readdirSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
-import { asDataSetId, WAITING_PRIMARY_HOST, type KubeObject, type RedisClusterSpec } from '#domain';
-import { nameObjects } from '../names.ts';
-import { CURRENT_RENDER_VERSION, renderChildren } from '../render-children.ts';
-import { resolveSpec } from '../resolve-spec.ts';
+import { describe, expect, it } from 'vitest';
+import { WAITING_PRIMARY_HOST, type RedisClusterSpec } from '#domain';
+import { GUARD, startGuard as start, type GuardScene as Scene } from '#testing';
 
-/**
- * The real scripts, run by the machine's sh, with a redis-cli that answers from files and a redis-server that only ends.
- * Paths are moved into a temporary folder by replacing them in the scripts' text.
- */
-const dataSetId = asDataSetId('0192-guard');
-const names = nameObjects('cache', dataSetId);
-const ME = '10.0.0.10';
-const PASSWORDS = { atoll: 'canaryA1', replication: 'canaryB2', sentinel: 'canaryC3', app: 'canaryD4' };
-const PLACES = { '/etc/atoll': 'etc', '/run/atoll': 'run', '/data': 'data' };
-
-const FAKE_CLI = `#!/bin/sh
-printf '%s\\n' "$*" >> "$FAKE/arguments"
-env >> "$FAKE/arguments"
-cat > "$FAKE/stdin"
-if [ -f "$FAKE/asked.$2" ] && [ -f "$FAKE/then.$2" ]; then exec cat "$FAKE/then.$2"; fi
-: > "$FAKE/asked.$2"
-exec cat "$FAKE/answer.$2"
-`;
-
-/** A clock that moves a second each time it is read. */
-const FAKE_DATE = `#!/bin/sh
-echo >> "$FAKE/seconds"
-wc -l < "$FAKE/seconds"
-`;
+/** The real scripts on a disk of their own, see startGuard. */
+const { names, podIp: ME, passwords: PASSWORDS } = GUARD;
 
 /** As the engines end at a configuration that they do not take (seen on Redis 7.0, 8.0, 8.6 and Valkey 8.1, 9.1). */
 const refuseLines = (refusing: string) => `#!/bin/sh
@@ -99,106 +64,6 @@ const spec = (mode: RedisClusterSpec['mode'], enabled = true): RedisClusterSpec 
   persistence: { enabled },
   ...(mode === 'Sentinel' ? { sentinel: { downAfter: '1s' } } : {}),
 });
-
-interface Scene {
-  readonly spec: RedisClusterSpec;
-  /** The pod that the record names. */
-  readonly recorded?: string;
-  readonly disk?: Readonly<Record<string, string | Buffer>>;
-  /** Answer per host. A host that is not named does not answer. */
-  readonly answers?: Readonly<Record<string, string>>;
-  /** Answer per host from the second question on. */
-  readonly later?: Readonly<Record<string, string>>;
-  readonly without?: keyof typeof PASSWORDS;
-  /** Further files of the Secret. */
-  readonly secrets?: Readonly<Record<string, string>>;
-  /** What /run/atoll holds of an earlier start. */
-  readonly state?: Readonly<Record<string, string>>;
-  /** In place of a redis-server that only says its arguments. */
-  readonly server?: string;
-}
-
-const folders: string[] = [];
-afterEach(() => {
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
-});
-
-const dataOf = (objects: readonly KubeObject[], name: string): Record<string, string> =>
-  objects.find(({ kind, metadata }) => kind === 'ConfigMap' && metadata.name === name)?.['data'] as Record<
-    string,
-    string
-  >;
-
-const writeFiles = (folder: string, files: Readonly<Record<string, string | Buffer>>): void => {
-  for (const [name, content] of Object.entries(files)) {
-    mkdirSync(join(folder, name, '..'), { recursive: true });
-    writeFileSync(join(folder, name), content);
-  }
-};
-
-const serverOf = ({ server }: Scene): string => server ?? '#!/bin/sh\necho "server $*"\n';
-
-const prepare = (scene: Scene): { folder: string; move: (text: string) => string } => {
-  const folder = mkdtempSync(join(tmpdir(), 'guard-'));
-  folders.push(folder);
-  const move = (text: string) =>
-    Object.entries(PLACES).reduce(
-      (moved, [path, place]) => moved.replaceAll(new RegExp(`(?<![\\w/.])${path}\\b`, 'g'), join(folder, place)),
-      text,
-    );
-  const objects = renderChildren({
-    name: 'cache',
-    namespace: 'shop',
-    dataSetId,
-    spec: resolveSpec(scene.spec),
-    renderVersion: CURRENT_RENDER_VERSION,
-    recordedPrimary: scene.recorded,
-  });
-  const scripts = Object.entries(dataOf(objects, names.scripts)).map(([name, text]) => [name, move(text)] as const);
-  const settings = dataOf(objects, names.config);
-  settings['settings'] = settings['settings']?.replace(/PATIENCE_S=.*/, 'PATIENCE_S=3') ?? '';
-  const credentials: Record<string, string> = { ...PASSWORDS, ...scene.secrets };
-  if (scene.without) delete credentials[scene.without];
-  writeFiles(join(folder, 'etc/scripts'), Object.fromEntries(scripts));
-  writeFiles(join(folder, 'etc/config'), settings);
-  writeFiles(join(folder, 'etc/credentials'), credentials);
-  writeFiles(join(folder, 'data'), scene.disk ?? {});
-  writeFiles(join(folder, 'run'), scene.state ?? {});
-  const fakes = Object.entries(scene.answers ?? {}).map(([host, text]) => [`answer.${host}`, text] as const);
-  const later = Object.entries(scene.later ?? {}).map(([host, text]) => [`then.${host}`, text] as const);
-  writeFiles(join(folder, 'bin'), {
-    ...Object.fromEntries([...fakes, ...later]),
-    'redis-cli': FAKE_CLI,
-    'redis-server': serverOf(scene),
-    sleep: '#!/bin/sh\n',
-    date: FAKE_DATE,
-  });
-  for (const name of ['redis-cli', 'redis-server', 'sleep', 'date']) chmodSync(join(folder, 'bin', name), 0o755);
-  for (const place of ['run', 'data']) mkdirSync(join(folder, place), { recursive: true });
-  return { folder, move };
-};
-
-const start = (scene: Scene, script = 'start-redis.sh', pod = `${names.redis}-0`) => {
-  const { folder } = prepare(scene);
-  const result = spawnSync('/bin/sh', [join(folder, 'etc/scripts', script)], {
-    encoding: 'utf8',
-    timeout: 20_000,
-    env: { PATH: `${folder}/bin:/usr/bin:/bin`, FAKE: `${folder}/bin`, POD_IP: ME, POD_NAME: pod, MAXMEMORY: '1024' },
-  });
-  const read = (name: string) => (existsSync(join(folder, name)) ? readFileSync(join(folder, name), 'utf8') : '');
-  const conf = read('run/redis.conf');
-  const told = `${result.stdout}${result.stderr}${read('bin/arguments')}`;
-  return {
-    role: read('run/role').trim(),
-    replicaof: /^replicaof (\S+)/m.exec(conf)?.[1],
-    appendonly: conf.match(/^appendonly .*$/gm)?.at(-1),
-    status: result.status,
-    told,
-    conf,
-    folder,
-    read,
-  };
-};
 
 const HERE = [sentinelSays(ME), sentinelSays('10.0.0.7')] as const;
 
