@@ -8,6 +8,7 @@ import { compareEngineVersions } from '#domain';
 import type { Action } from '#domain';
 import { answers } from './cluster-view.ts';
 import type { AnsweringPod, ClusterView, DataPod, SentinelPod } from './cluster-view.ts';
+import { ANOTHER_POD_AWAY, explainAway } from './explain-away.ts';
 import { findChild } from './find-child.ts';
 import { followsAddressOf } from './find-primary.ts';
 import { judgeSentinels } from './judge-sentinels.ts';
@@ -57,6 +58,21 @@ export const planSwitchover = (
     message: request.message,
     disruptive: true,
   };
+};
+
+/**
+ * As planSwitchover, for a hand-over that nothing before it has made room for: it waits while another data pod is away.
+ * A rollout has its own gate (rollout/explain-unrest.ts), which knows the pods that are to be restarted anyway.
+ */
+export const planSwitchoverAlone = (
+  view: ClusterView,
+  primary: AnsweringPod | undefined,
+  request: SwitchoverRequest,
+): SwitchOverAction | CannotSwitch => {
+  const made = planSwitchover(view, primary, request);
+  if ('cannot' in made) return made;
+  const away = explainAway(view, [made.from, made.to]);
+  return away === undefined ? made : cannot(ANOTHER_POD_AWAY, away);
 };
 
 const isSentinel = ({ spec }: ClusterView): boolean => spec.mode === 'Sentinel';

@@ -4,7 +4,7 @@
  */
 import type { OperationStep } from '#domain';
 import type { AnsweringPod, ClusterView } from '../cluster-view.ts';
-import { planSwitchover } from '../plan-switchover.ts';
+import { planSwitchoverAlone } from '../plan-switchover.ts';
 import type { CannotSwitch, SwitchOverAction } from '../plan-switchover.ts';
 import { notedOf, verdict } from './operation-kind.ts';
 import type { OperationContext, OperationKind, OperationVerdict } from './operation-kind.ts';
@@ -15,7 +15,7 @@ const GIVE_UP_AFTER_MS = 120_000;
 const FOR_GOOD: ReadonlySet<string> = new Set(['NoReplica', 'NoSuchReplica']);
 
 const askFor = (view: ClusterView, primary: AnsweringPod | undefined, to: string | undefined, name: string) =>
-  planSwitchover(view, primary, {
+  planSwitchoverAlone(view, primary, {
     ...(to === undefined ? {} : { to }),
     reason: 'FailoverRequested',
     message: `RedisOperation ${name} asks for another primary${to === undefined ? '' : `, ${to}`}.`,

@@ -1,18 +1,20 @@
 /**
  * Every other data pod follows the confirmed primary. A pod that serves nobody (waiting, or linked to nobody) is moved
- * at once; one that serves, one a pass. Never 1 of 04: an empty primary is not let loose on a pod that holds data,
- * unless that data is an earlier state of the primary's own history; without persistence a pod of another history is
- * not let go either, since it holds what no volume holds. A second master is touched only when it is empty and
- * unfollowed; one that holds data keeps it, but its replicas are taken from it, one a pass: without a linked replica it
- * takes no writes (min-replicas-to-write), so the two cannot drift further apart.
+ * at once; one that serves, one a pass, and while no other data pod is away. Never 1 of 04: an empty primary is not let
+ * loose on a pod that holds data, unless that data is an earlier state of the primary's own history; without persistence
+ * a pod of another history is not let go either, since it holds what no volume holds. A second master is touched only
+ * when it is empty and unfollowed; one that holds data keeps it, but its replicas are taken from it, one a pass: without
+ * a linked replica it takes no writes (min-replicas-to-write), so the two cannot drift further apart.
  */
 import { answers } from '../cluster-view.ts';
 import type { AnsweringPod, ClusterView } from '../cluster-view.ts';
+import { ANOTHER_POD_AWAY, explainAway } from '../explain-away.ts';
 import { followsAddressOf, isMaster, isUnlinked } from '../find-primary.ts';
 import { sentinelsAllow } from '../judge-sentinels.ts';
 import { isPastOf, shareHistory } from '../lineage.ts';
 import { replicateFrom } from '../make-action.ts';
 import type { Action } from '#domain';
+import { waitFor } from '../rule.ts';
 import type { Finding, Rule } from '../rule.ts';
 
 export const attachReplicas: Rule = {
@@ -21,12 +23,9 @@ export const attachReplicas: Rule = {
     if (primary === undefined || !takesReplicas(view, primary)) return undefined;
     const strays = view.dataPods.filter(answers).filter((pod) => isStray(pod, primary));
     const endangered = strays.filter((pod) => wouldErase(view, primary, pod));
-    const actions = chooseMoves(
-      strays.filter((pod) => !endangered.includes(pod)),
-      primary,
-      planned,
-    );
-    const findings = explainEndangered(view, primary, endangered);
+    const movable = strays.filter((pod) => !endangered.includes(pod));
+    const { actions, waits } = chooseMoves(view, movable, primary, planned);
+    const findings = [...explainEndangered(view, primary, endangered), ...waits];
     const cause = findings[0] ?? actions[0];
     if (cause === undefined) return undefined;
     return { reason: cause.reason, message: cause.message, actions, findings };
@@ -58,16 +57,30 @@ const wouldErase = (view: ClusterView, primary: AnsweringPod, pod: AnsweringPod)
   return unrelated && !followsRival(view, pod, primary);
 };
 
-/** All that serve nobody, and at most one that does, if nothing else disrupts in this pass. */
+interface Moves {
+  readonly actions: readonly Action[];
+  readonly waits: readonly Finding[];
+}
+
+/**
+ * All that serve nobody, and at most one that does, if nothing else disrupts in this pass and nobody is away. A rival's
+ * replica is taken from it all the same: as long as it has one it takes writes, and those are lost.
+ */
 const chooseMoves = (
+  view: ClusterView,
   strays: readonly AnsweringPod[],
   primary: AnsweringPod,
   planned: readonly Action[],
-): readonly Action[] => {
+): Moves => {
   const idle = strays.filter(isUnlinked).map((pod) => replicateFrom(pod, primary, false, 'AttachingReplica'));
   const serving = strays.filter((pod) => !isUnlinked(pod));
-  const first = planned.some((action) => action.disruptive) ? undefined : serving[0];
-  return first === undefined ? idle : [...idle, replicateFrom(first, primary, true, 'MovingReplica')];
+  const first = planned.some((action) => action.disruptive)
+    ? undefined
+    : (serving.find((pod) => followsRival(view, pod, primary)) ?? serving[0]);
+  if (first === undefined) return { actions: idle, waits: [] };
+  const away = followsRival(view, first, primary) ? undefined : explainAway(view, [primary.name, first.name]);
+  if (away !== undefined) return { actions: idle, waits: waitFor(ANOTHER_POD_AWAY, away).findings ?? [] };
+  return { actions: [...idle, replicateFrom(first, primary, true, 'MovingReplica')], waits: [] };
 };
 
 const explainEndangered = (

@@ -7,7 +7,7 @@ import type { Action } from '#domain';
 import { podName } from '#manifests';
 import type { AnsweringPod, ClusterView } from '../cluster-view.ts';
 import { judgeSentinels } from '../judge-sentinels.ts';
-import { planSwitchover } from '../plan-switchover.ts';
+import { planSwitchoverAlone } from '../plan-switchover.ts';
 import { areSentinelsSilent, leavesSentinel, sleeps } from '../shape/step-mode.ts';
 import { explainStaying } from '../shape/step-size.ts';
 import { waitFor } from '../rule.ts';
@@ -61,7 +61,7 @@ const moveFromLeaving = (view: ClusterView, primary: AnsweringPod | undefined): 
   const reason = 'PrimaryMustMove';
   const to = podName(view.names.redis, 0);
   const message = `${primary.name} hands over to ${to}: only ${goal} of ${view.spec.size} data pods stay.`;
-  const made = planSwitchover(withoutSilentSentinels(view), primary, { to, reason, message });
+  const made = planSwitchoverAlone(withoutSilentSentinels(view), primary, { to, reason, message });
   if ('cannot' in made) return waitFor(made.cannot.reason, `${message} ${made.cannot.message}`);
   return { ...waitFor(reason, message), actions: [made] };
 };
