@@ -46,5 +46,7 @@ export async function connectRedis(kubectl: Kubectl, namespace: string, name: st
     sentinelPassword: password,
     username,
     password,
+    // A Sentinel that lags may name the old primary once more: a READONLY answer makes it look again.
+    reconnectOnError: (error) => (error.message.startsWith('READONLY') ? 2 : false),
   });
 }

@@ -157,8 +157,8 @@ export interface DataSetRecord {
   /** Where the primary ran when it was last confirmed: a pod that is gone cannot be asked any more. */
   readonly primaryNode?: string;
   readonly primaryHost?: string;
-  /** The replication id that the recorded primary was promoted out of: who still writes under it was deposed. */
-  readonly promotedFrom?: string;
+  /** Replication ids of the confirmed primaries, oldest first, the newest few: who still writes under an older one was deposed. */
+  readonly histories?: readonly string[];
   readonly renderVersion: number;
   /** A data set of one has a second pod for as long as a rollout needs it (planner/rollout/surge.ts). */
   readonly surge?: 'Adding' | 'Removing';

@@ -31,7 +31,7 @@ export const encodeRecord = (record: DataSetRecord): string =>
     primaryEngine: record.primaryEngine,
     primaryNode: record.primaryNode,
     primaryHost: record.primaryHost,
-    promotedFrom: record.promotedFrom,
+    histories: record.histories,
     renderVersion: record.renderVersion,
     surge: record.surge,
   });
@@ -55,15 +55,16 @@ export const decodeRecord = (configMap: KubeObject): DataSetRecord | undefined =
 };
 
 const decodeOptional = (fields: Record<string, unknown>): Partial<DataSetRecord> => {
-  const { primaryEngine, surge } = fields;
+  const { primaryEngine, surge, histories } = fields;
   return {
     ...(primaryEngine === 'Redis' || primaryEngine === 'Valkey' ? { primaryEngine } : {}),
     ...(surge === 'Adding' || surge === 'Removing' ? { surge } : {}),
-    ...readTexts(fields, ['primaryPod', 'primaryVersion', 'primaryNode', 'primaryHost', 'promotedFrom']),
+    ...(Array.isArray(histories) ? { histories: histories.filter((id) => typeof id === 'string') } : {}),
+    ...readTexts(fields, ['primaryPod', 'primaryVersion', 'primaryNode', 'primaryHost']),
   };
 };
 
-type TextField = 'primaryPod' | 'primaryVersion' | 'primaryNode' | 'primaryHost' | 'promotedFrom';
+type TextField = 'primaryPod' | 'primaryVersion' | 'primaryNode' | 'primaryHost';
 
 const readTexts = (fields: Record<string, unknown>, names: readonly TextField[]): Partial<DataSetRecord> =>
   Object.fromEntries(names.filter((name) => typeof fields[name] === 'string').map((name) => [name, fields[name]]));

@@ -4,7 +4,7 @@ import { answers } from './cluster-view.ts';
 import type { AnsweringPod, ClusterView, DataPod } from './cluster-view.ts';
 import { explainStuckPod, findStuckPods } from './explain-stuck-pod.ts';
 import type { StuckPod } from './explain-stuck-pod.ts';
-import { followsAddressOf } from './find-primary.ts';
+import { followsAddressOf } from './replication-role.ts';
 import { REDIS_PORT } from '#domain';
 import type { SentinelFacts } from '#domain';
 

@@ -21,7 +21,7 @@ import type { AnsweringPod, ClusterView, DataPod } from './cluster-view.ts';
 import { describeCredentials } from './describe-credentials.ts';
 import { listCapabilities } from './list-capabilities.ts';
 import { judgeConfig } from './judge-config.ts';
-import { isWaiting } from './find-primary.ts';
+import { isWaiting } from './replication-role.ts';
 import { presentField } from './present-field.ts';
 import { takesTurn } from './rollout/explain-hold.ts';
 import type { Finding } from './rule.ts';

@@ -5,9 +5,10 @@
  * primary. Invariant: a master is called deposed only beside a pod with data that is provably later; without this the
  * later state would be erased by the earlier one, or a person asked who cannot tell them apart.
  */
+import type { DataSetRecord } from '#domain';
 import { answers } from './cluster-view.ts';
 import type { AnsweringPod, ClusterView } from './cluster-view.ts';
-import { followsAddressOf, isMaster, isUnlinked } from './find-primary.ts';
+import { followsAddressOf, isMaster, isUnlinked } from './replication-role.ts';
 import { isPromotedFrom } from './lineage.ts';
 
 export const findDeposed = (view: ClusterView): readonly AnsweringPod[] =>
@@ -21,12 +22,14 @@ export const isOfDeposed = (pod: AnsweringPod, deposed: readonly AnsweringPod[])
 
 const isLaterThan = ({ record }: ClusterView, pod: AnsweringPod, master: AnsweringPod): boolean => {
   if (pod.name === master.name || pod.facts.keys === 0 || pod.facts.loading || !isUnlinked(pod)) return false;
-  if (isPromotedFrom(pod.facts, master.facts)) return true;
-  const { replicationId } = master.facts;
+  return isPromotedFrom(pod.facts, master.facts) || (record !== undefined && isLaterByRecord(record, pod, master));
+};
+
+const isLaterByRecord = ({ histories = [], primaryPod }: DataSetRecord, pod: AnsweringPod, master: AnsweringPod) => {
+  const age = histories.indexOf(master.facts.replicationId);
+  if (age === -1 || age === histories.length - 1) return false;
+  const { replicationId, secondReplicationId } = pod.facts;
+  if (Math.max(histories.indexOf(replicationId), histories.indexOf(secondReplicationId)) > age) return true;
   // It has left that history: a record raised for a promotion that never came is no proof.
-  return (
-    pod.name === record?.primaryPod &&
-    record.promotedFrom === replicationId &&
-    pod.facts.replicationId !== replicationId
-  );
+  return pod.name === primaryPod && replicationId !== master.facts.replicationId;
 };

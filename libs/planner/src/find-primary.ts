@@ -4,27 +4,11 @@
  * the majority decides failovers, so a majority that names a pod which itself says "master" stands above the record,
  * which follows it. Nobody confirmed means: labels, record and endpoints stay as they are.
  */
-import { REDIS_PORT, WAITING_PRIMARY_HOST } from '#domain';
 import { answers } from './cluster-view.ts';
 import type { AnsweringPod, ClusterView, DataPod } from './cluster-view.ts';
+import { findDeposed } from './find-deposed.ts';
 import { judgeSentinels } from './judge-sentinels.ts';
-
-export const isMaster = (pod: DataPod): pod is AnsweringPod => answers(pod) && pod.facts.role === 'master';
-
-export const followsAddressOf = (follower: DataPod, leader: DataPod): boolean =>
-  answers(follower) &&
-  follower.facts.role === 'slave' &&
-  leader.ip !== undefined &&
-  follower.facts.masterHost === leader.ip &&
-  follower.facts.masterPort === REDIS_PORT;
-
-/** A replica that the guard or an earlier pass told to wait. */
-export const isWaiting = (pod: AnsweringPod): boolean =>
-  pod.facts.role === 'slave' && pod.facts.masterHost === WAITING_PRIMARY_HOST;
-
-/** A replica that is linked to nobody and receives nothing: waiting, or left behind by a primary that is gone. */
-export const isUnlinked = (pod: AnsweringPod): boolean =>
-  pod.facts.role === 'slave' && pod.facts.linkUp !== true && !pod.facts.syncInProgress;
+import { followsAddressOf, isMaster, isWaiting } from './replication-role.ts';
 
 export const findPrimary = (view: ClusterView): AnsweringPod | undefined => {
   const recorded = view.dataPods.find((pod) => pod.name === view.record?.primaryPod);
@@ -52,7 +36,9 @@ const findFollowedPrimary = (view: ClusterView, recorded: DataPod | undefined): 
   const [master, ...others] = view.dataPods.filter(isMaster);
   if (master === undefined || others.length > 0) return undefined;
   if (view.record !== undefined) {
-    return recorded !== undefined && followsAddressOf(recorded, master) ? master : undefined;
+    // A recorded primary that restarted empty may have been led astray by the guard: an older master is still no primary.
+    const isFollowed = recorded !== undefined && followsAddressOf(recorded, master);
+    return isFollowed && !findDeposed(view).includes(master) ? master : undefined;
   }
   return view.spec.mode === 'Standalone' || isVouchedFor(view, master) ? master : undefined;
 };

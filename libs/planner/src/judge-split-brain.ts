@@ -7,7 +7,7 @@
 import { ANNOTATION } from '#domain';
 import type { AnsweringPod, ClusterView, ReachableRedis } from './cluster-view.ts';
 import { answers } from './cluster-view.ts';
-import { followsAddressOf, isMaster } from './find-primary.ts';
+import { followsAddressOf, isMaster } from './replication-role.ts';
 import { judgeSentinels } from './judge-sentinels.ts';
 import { isPromotedFrom } from './lineage.ts';
 

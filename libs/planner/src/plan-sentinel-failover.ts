@@ -7,7 +7,7 @@
  */
 import { answers } from './cluster-view.ts';
 import type { AnsweringPod, ClusterView, ReachableSentinel, SentinelPod } from './cluster-view.ts';
-import { isMaster } from './find-primary.ts';
+import { isMaster } from './replication-role.ts';
 import { judgeSentinels } from './judge-sentinels.ts';
 import { proveExit, provePodGone } from './prove-death.ts';
 import type { DeathProof } from './prove-death.ts';

@@ -10,7 +10,7 @@ import { answers } from './cluster-view.ts';
 import type { AnsweringPod, ClusterView, DataPod, SentinelPod } from './cluster-view.ts';
 import { ANOTHER_POD_AWAY, explainAway } from './explain-away.ts';
 import { findChild } from './find-child.ts';
-import { followsAddressOf } from './find-primary.ts';
+import { followsAddressOf } from './replication-role.ts';
 import { judgeSentinels } from './judge-sentinels.ts';
 
 export interface SwitchoverRequest {

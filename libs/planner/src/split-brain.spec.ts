@@ -132,7 +132,7 @@ describe('a deposed primary comes back while its successor is away', () => {
 
   it('the recorded one that restarted and waits is promoted; nobody is asked', () => {
     const waits = waitingFacts(P1, { keys: 10, replicationId: NEWER });
-    const made = plan(picture({ promotedFrom: HISTORY }, [lone, waits, replicaFacts(P2, podIp(0))]));
+    const made = plan(picture({ histories: [HISTORY, NEWER] }, [lone, waits, replicaFacts(P2, podIp(0))]));
     expect(promoted(made)).toEqual([P1]);
     expect(condition(made, 'ActionRequired')?.status).toBe('False');
   });
@@ -148,7 +148,7 @@ describe('a deposed primary comes back while its successor is away', () => {
     ['the successor came back empty', NEWER, 0],
   ])('a person is asked when %s', (_name, replicationId, keys) => {
     const waits = waitingFacts(P1, { keys, replicationId });
-    const made = plan(picture({ promotedFrom: HISTORY }, [lone, waits, replicaFacts(P2, podIp(0))]));
+    const made = plan(picture({ histories: [HISTORY, NEWER] }, [lone, waits, replicaFacts(P2, podIp(0))]));
     expect(promoted(made)).toEqual([]);
     expect(condition(made, 'ActionRequired')?.reason).toBe('UnrecordedPrimary');
   });
@@ -158,7 +158,9 @@ describe('a deposed primary comes back while its successor is away', () => {
       picture({}, [replicaFacts(P0, podIp(1)), masterFacts(P1, promotedAt(900)), replicaFacts(P2, podIp(1))]),
     );
     const written = made.actions.find((action) => action.kind === 'WriteRecord');
-    expect(written).toMatchObject({ record: { primaryTerm: 2, promotedFrom: HISTORY } });
+    expect(written).toMatchObject({
+      record: { primaryTerm: 2, histories: expect.arrayContaining([HISTORY]) as string[] },
+    });
   });
 });
 

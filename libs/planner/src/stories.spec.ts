@@ -98,7 +98,7 @@ describe('golden stories', () => {
       22 s  agent: PromotePod (DataLostAsDeclared) Every data pod restarted without persistence; what they held is lost, as the spec declares. 0 becomes primary.
       22 s  agent: ReplicateFrom (AttachingReplica) 1 becomes a replica of 0.
       22 s  agent: ReplicateFrom (AttachingReplica) 2 becomes a replica of 0.
-      23 s  agent: WriteRecord (PrimaryPlace) 0 is at 10.0-27 now.
+      23 s  agent: WriteRecord (PrimaryHistory) 0 writes a history of its own now.
       23 s  agent: LabelRole (RoleMoved) 1 is labelled as replica.
       23 s  agent: LabelRole (RoleMoved) 2 is labelled as replica.
       23 s  agent: LabelRole (RoleMoved) 0 is labelled as primary."
@@ -115,7 +115,7 @@ describe('golden stories', () => {
       21 s  agent: PromotePod (RecoveringPrimary) 1 is promoted: it is the furthest along in their one history.
       21 s  agent: ReplicateFrom (AttachingReplica) 0 becomes a replica of 1.
       21 s  agent: ReplicateFrom (AttachingReplica) 2 becomes a replica of 1.
-      22 s  agent: WriteRecord (PrimaryPlace) 1 is at 10.0-14 now.
+      22 s  agent: WriteRecord (PrimaryHistory) 1 writes a history of its own now.
       22 s  agent: LabelRole (RoleMoved) 0 is labelled as replica.
       22 s  agent: LabelRole (RoleMoved) 1 is labelled as primary."
     `);
@@ -131,7 +131,7 @@ describe('golden stories', () => {
       33 s  agent: WriteRecord (RecoveringPrimary) 1 is promoted: 2 of 2 replicas lost 0 longer ago than it takes writes without 1 of them, and it is the furthest along in their one history.
       33 s  agent: PromotePod (RecoveringPrimary) 1 is promoted: 2 of 2 replicas lost 0 longer ago than it takes writes without 1 of them, and it is the furthest along in their one history.
       33 s  agent: ReplicateFrom (AttachingReplica) 2 becomes a replica of 1.
-      34 s  agent: WriteRecord (PrimaryPlace) 1 is at 10.0-16 now.
+      34 s  agent: WriteRecord (PrimaryHistory) 1 writes a history of its own now.
       34 s  agent: LabelRole (RoleMoved) 0 is labelled as replica.
       34 s  agent: LabelRole (RoleMoved) 1 is labelled as primary.
       99 s  node node-0 is back

@@ -76,8 +76,21 @@ const runIdsOf = ({ data }: SentinelSet): Promise<readonly string[]> =>
     }),
   );
 
+/** As the planner waits for it: Sentinels hear of the last hand-over from each other, every two seconds. */
+const untilSentinelsName = async ({ data, sentinels }: SentinelSet, primary: number): Promise<void> => {
+  const port = data[primary]?.port;
+  const endsAtMs = performance.now() + 15_000;
+  while (performance.now() < endsAtMs) {
+    const views = await Promise.all(sentinels.map(({ link }) => link.probe(MASTER)));
+    if (views.every((view) => view.reachable && view.primaryPort === port)) return;
+    await sleep(50);
+  }
+  throw new Error(`not every Sentinel names redis-${primary}`);
+};
+
 const planFor = async (set: SentinelSet, from: number, to: number): Promise<ActionOf<'SwitchOver'>> => {
   const { data, sentinels } = set;
+  await untilSentinelsName(set, from);
   const runIds = await runIdsOf(set);
   const pods = data.map(({ name }, index) => ({ pod: name, runId: runIds[index] ?? '' }));
   return {

@@ -233,6 +233,15 @@ describe('the startup guard', () => {
       WAITING_PRIMARY_HOST,
     ],
     [
+      'a peer is primary, but another follows me, who am empty → wait: what follows me may be later',
+      {
+        spec: spec('Replication', false),
+        answers: { [peer(1)]: master('10.0.0.11'), [peer(2)]: slaveOf(ME) },
+      },
+      'waiting',
+      WAITING_PRIMARY_HOST,
+    ],
+    [
       'a peer is primary, the record names me, but I am empty → its replica',
       { spec: spec('Replication'), recorded: `${names.redis}-0`, answers: { [peer(1)]: master('10.0.0.11') } },
       'replica',

@@ -16,7 +16,8 @@
  * follows a dead address is unknown to Sentinel and would stay so for ever.
  *
  * Without Sentinel a lone primary among the peers may be a deposed one that does not know it yet. So the pod that the
- * record names never follows one over its own data: it waits, and the agent decides by their histories.
+ * record names never follows one over its own data, and a pod that others follow never follows one at all, or they would
+ * get its copy and lose what is later: it waits, and the agent decides by their histories.
  *
  * Protected directives may be set, since the agent changes dbfilename for the length of one BGSAVE to set aside what the
  * loser of a split brain holds. Only the operator's user may use CONFIG at all.
@@ -134,6 +135,11 @@ decide_by_peers() {
     why="a peer is primary, but the record names this pod, which has its data"
     return 0
   fi
+  followers=$(printf '%s\n' "$views" | grep -c -x -F "slave $POD_IP")
+  if [ "$primaries" -eq 1 ] && [ "$followers" -gt 0 ]; then
+    why="a peer is primary, but others follow this pod"
+    return 0
+  fi
   if [ "$primaries" -eq 1 ]; then
     become_replica "$(printf '%s\n' "$views" | sed -n 's/^master //p')" 6379 "it is the only primary among the peers"
     return 0
@@ -147,7 +153,6 @@ decide_by_peers() {
     why="only $answers of $peers peers answer"
     return 2
   fi
-  followers=$(printf '%s\n' "$views" | grep -c -x -F "slave $POD_IP")
   waiting=$(printf '%s\n' "$views" | grep -c -x -F "slave @WAITING_HOST@")
   if [ "$followers" -gt 0 ] && [ $((followers + waiting)) -eq "$answers" ] && has_current_data; then
     become_primary "every peer answers, nobody follows another, and this pod has its data"

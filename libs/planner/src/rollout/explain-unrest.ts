@@ -8,7 +8,7 @@ import { podName } from '#manifests';
 import { answers } from '../cluster-view.ts';
 import type { AnsweringPod, ClusterView, DataPod, SentinelPod } from '../cluster-view.ts';
 import { explainStuckPod } from '../explain-stuck-pod.ts';
-import { followsAddressOf } from '../find-primary.ts';
+import { followsAddressOf } from '../replication-role.ts';
 import { judgeSentinels } from '../judge-sentinels.ts';
 
 /** What is waited for, with the object. */

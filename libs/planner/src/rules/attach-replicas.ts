@@ -9,7 +9,7 @@
 import { answers } from '../cluster-view.ts';
 import type { AnsweringPod, ClusterView } from '../cluster-view.ts';
 import { ANOTHER_POD_AWAY, explainAway } from '../explain-away.ts';
-import { followsAddressOf, isMaster, isUnlinked } from '../find-primary.ts';
+import { followsAddressOf, isMaster, isUnlinked } from '../replication-role.ts';
 import { sentinelsAllow } from '../judge-sentinels.ts';
 import { isPastOf, shareHistory } from '../lineage.ts';
 import { replicateFrom } from '../make-action.ts';

@@ -9,7 +9,7 @@ import type { Action } from '#domain';
 import { answers } from '../cluster-view.ts';
 import type { AnsweringPod, ClusterView } from '../cluster-view.ts';
 import { findChild } from '../find-child.ts';
-import { isMaster, isWaiting } from '../find-primary.ts';
+import { isMaster, isWaiting } from '../replication-role.ts';
 import { promotePod, writeRecord } from '../make-action.ts';
 import { askPerson, waitFor } from '../rule.ts';
 import type { Rule, RuleOutcome } from '../rule.ts';

@@ -8,7 +8,7 @@
  */
 import { answers } from '../cluster-view.ts';
 import type { AnsweringPod, ClusterView, ReachableSentinel, SentinelPod } from '../cluster-view.ts';
-import { followsAddressOf } from '../find-primary.ts';
+import { followsAddressOf } from '../replication-role.ts';
 import { judgeSentinels } from '../judge-sentinels.ts';
 import { restartsAsked } from '../operations/restarts-asked.ts';
 import { takesTurn } from '../rollout/explain-hold.ts';

@@ -22,7 +22,7 @@ export const recordPrimary: Rule = {
       ...newestRun(primary, record),
       ...presentField('primaryNode', primary.node),
       ...presentField('primaryHost', primary.ip),
-      ...presentField('promotedFrom', formerHistory(primary.facts)),
+      ...presentField('histories', addHistories(record?.histories, primary)),
     };
     if (record === undefined) {
       const change = { primaryTerm: 1, primaryPod: primary.name, ...ran };
@@ -49,11 +49,22 @@ const followPrimary = (
   if (record.primaryVersion !== ran.primaryVersion || record.primaryEngine !== ran.primaryEngine) {
     return write(view, ran, 'PrimaryVersion', `The primary runs ${primary.facts.engine} ${primary.facts.version}.`);
   }
-  const promotedFrom = ran.promotedFrom ?? record.promotedFrom;
-  const isSame =
-    record.primaryNode === primary.node && record.primaryHost === primary.ip && record.promotedFrom === promotedFrom;
-  if (isSame) return undefined;
-  return write(view, ran, 'PrimaryPlace', `${primary.name} is at ${primary.ip ?? 'no address'} now.`);
+  if (record.primaryNode !== primary.node || record.primaryHost !== primary.ip) {
+    return write(view, ran, 'PrimaryPlace', `${primary.name} is at ${primary.ip ?? 'no address'} now.`);
+  }
+  if (record.histories?.join() === ran.histories?.join()) return undefined;
+  return write(view, ran, 'PrimaryHistory', `${primary.name} writes a history of its own now.`);
+};
+
+/** A deposed primary is at most a few promotions behind when it comes back. */
+const MAX_HISTORIES = 8;
+
+/** undefined until somebody was promoted: before that there is no older history. */
+const addHistories = (known: readonly string[] | undefined, { facts }: AnsweringPod): readonly string[] | undefined => {
+  const former = formerHistory(facts);
+  if (known === undefined && former === undefined) return undefined;
+  const ids = [former, facts.replicationId].filter((id) => id !== undefined);
+  return [...new Set([...(known ?? []), ...ids])].slice(-MAX_HISTORIES);
 };
 
 /**

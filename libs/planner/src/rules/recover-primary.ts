@@ -12,7 +12,7 @@ import type { AnsweringPod, ClusterView } from '../cluster-view.ts';
 import { chooseSuccessor } from '../choose-successor.ts';
 import { explainStuckPod, restartsSoon } from '../explain-stuck-pod.ts';
 import { findDeposed, isOfDeposed } from '../find-deposed.ts';
-import { followsAddressOf, isMaster, isUnlinked, isWaiting } from '../find-primary.ts';
+import { followsAddressOf, isMaster, isUnlinked, isWaiting } from '../replication-role.ts';
 import { judgeSentinels, sentinelsCanDecide } from '../judge-sentinels.ts';
 import { isPastOf } from '../lineage.ts';
 import { promotePod, replicateFrom, writeRecord } from '../make-action.ts';

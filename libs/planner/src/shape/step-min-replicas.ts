@@ -7,7 +7,7 @@ import { SPEC_LIMITS } from '#domain';
 import type { ResolvedSpec } from '#domain';
 import { answers } from '../cluster-view.ts';
 import { mostWhileRolling } from '../rollout/min-replicas-while-rolling.ts';
-import { followsAddressOf } from '../find-primary.ts';
+import { followsAddressOf } from '../replication-role.ts';
 import type { ShapeContext } from './shape-step.ts';
 
 /** No data set has so many. */

@@ -7,7 +7,7 @@
  */
 import { answers } from '../cluster-view.ts';
 import type { AnsweringPod, ClusterView } from '../cluster-view.ts';
-import { followsAddressOf } from '../find-primary.ts';
+import { followsAddressOf } from '../replication-role.ts';
 import { judgeSentinels } from '../judge-sentinels.ts';
 import { podName } from '#manifests';
 import { hold } from './shape-step.ts';

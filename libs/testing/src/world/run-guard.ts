@@ -144,7 +144,8 @@ const decideByPeers = (world: World, pod: SimPod): Decision => {
   const answering = peers.filter((other) => redisOf(other) !== undefined && reaches(world, pod, other));
   const masters = answering.filter((other) => redisOf(other)?.role === 'master');
   const [only] = masters;
-  if (only !== undefined && masters.length === 1) return followLone(world, pod, only);
+  const isFollowed = answering.some((other) => redisOf(other)?.masterHost === pod.ip);
+  if (only !== undefined && masters.length === 1) return isFollowed ? waiting : followLone(world, pod, only);
   if (masters.length > 1) return waiting;
   if (answering.length < sizeOf(world, 'redis') - 1 || answering.length === 0) return waiting;
   const followed = answering.map((other) => redisOf(other)?.masterHost);
