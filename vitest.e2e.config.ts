@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config';
 
 // Whole lives of versions, of agents and of outages, minutes each: `.ci/run` runs them after `npm test`, which has to end
 // within twenty minutes. ATOLL_E2E_SUITE=short leaves them out, =long runs them alone; without it every file runs.
-const LONG = ['agent-upgrade', 'upgrade-engine', 'api-server-outage', 'scopes', 'mesh'].map(
+const LONG = ['agent-upgrade', 'upgrade-engine', 'api-server-outage', 'local-kubernetes', 'scopes', 'mesh'].map(
   (name) => `e2e/${name}.e2e.ts`,
 );
 const suite = process.env['ATOLL_E2E_SUITE'];

@@ -13,7 +13,8 @@ const SILENCE = 'command terminated with exit code 124';
 const log = (line: string): void => console.error(`local-kubernetes: ${line}`);
 
 /** Ids of the processes that descend from a process, itself not included, as the host sees them. */
-function descendants(root: number): number[] {
+/** Without those of `leftOut`, and what they started: the other clusters go on starting processes. */
+function descendants(root: number, leftOut: readonly number[] = []): number[] {
   const parents = new Map<number, number>();
   for (const name of readdirSync('/proc').filter((entry) => /^\d+$/.test(entry))) {
     try {
@@ -24,7 +25,8 @@ function descendants(root: number): number[] {
     }
   }
   const found = [root];
-  for (const parent of found) for (const [pid, ppid] of parents) if (ppid === parent) found.push(pid);
+  for (const parent of found)
+    for (const [pid, ppid] of parents) if (ppid === parent && !leftOut.includes(pid)) found.push(pid);
   return found.slice(1);
 }
 
@@ -269,7 +271,7 @@ describe('local Kubernetes', () => {
     const before = descendants(process.pid);
     const second = await LocalKubernetes.start({ clusters: [{ name: 'short', nodes: 1 }], log });
     const { index, kubeconfigPath } = second.cluster('short');
-    const processes = descendants(process.pid).filter((pid) => !before.includes(pid));
+    const processes = descendants(process.pid, before);
     expect(processes.length).toBeGreaterThan(8);
     expect(links()).toContain(`atoll${index}`);
     expect(cgroupFolders(index)).not.toEqual([]);
