@@ -11,6 +11,7 @@ import { WITNESS_TIMEOUT_MS, isRefused } from '#redis';
 import type { RedisLink, SentinelLink } from '#redis';
 import type { ActionOf, ExecutionContext, Executor } from './execution-context.ts';
 import { RefusedError, requireLink, throwIfRefused } from './execution-context.ts';
+import { pollUntil } from './poll-until.ts';
 
 const POLL_MS = 20;
 /** Sentinel promotes within some 200 ms; whatever takes longer is left to it and to the next pass. */
@@ -62,17 +63,16 @@ const tellSentinel = async ({
 const tellOffsets = async (sentinel: SentinelLink, name: string, followers: readonly Follower[]): Promise<void> => {
   const startedAtMs = performance.now();
   throwIfRefused(await sentinel.setInfoPeriod(FAST_INFO_MS));
-  while (performance.now() - startedAtMs < FRESH_MS) {
-    await pause();
+  const isFresh = await pollUntil({ withinMs: FRESH_MS, everyMs: POLL_MS }, async () => {
     const views = await sentinel.replicaViews(name);
     const ageMs = performance.now() - startedAtMs;
-    const fresh = (host: string): boolean => views.some((view) => view.host === host && view.infoAgeMs < ageMs);
-    if (followers.every(({ link }) => fresh(link.host))) return;
+    const knows = (host: string): boolean => views.some((view) => view.host === host && view.infoAgeMs < ageMs);
+    return followers.every(({ link }) => knows(link.host)) ? true : undefined;
+  });
+  if (isFresh === undefined) {
+    throw new RefusedError('OFFSETS_UNKNOWN', 'Sentinel does not learn in time which replica is the furthest.');
   }
-  throw new RefusedError('OFFSETS_UNKNOWN', 'Sentinel does not learn in time which replica is the furthest.');
 };
-
-const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, POLL_MS));
 
 interface Follower {
   readonly link: RedisLink;
@@ -105,16 +105,11 @@ const readUnlinkedOffsets = async (followers: readonly Follower[]): Promise<read
   });
 };
 
-const untilPromoted = async (followers: readonly Follower[]): Promise<Follower | undefined> => {
-  const endsAtMs = performance.now() + PROMOTION_MS;
-  while (performance.now() < endsAtMs) {
+const untilPromoted = (followers: readonly Follower[]): Promise<Follower | undefined> =>
+  pollUntil({ withinMs: PROMOTION_MS, everyMs: POLL_MS }, async () => {
     const facts = await Promise.all(followers.map(({ link }) => link.probe()));
-    const index = facts.findIndex((fact) => fact.reachable && fact.role === 'master');
-    if (index !== -1) return followers[index];
-    await pause();
-  }
-  return undefined;
-};
+    return followers[facts.findIndex((fact) => fact.reachable && fact.role === 'master')];
+  });
 
 /** Only one that still follows the dead address: Sentinel may have been faster. A refusal is left to Sentinel. */
 const follow = async ({ link, runId }: Follower, promoted: Follower, deadHost: string): Promise<void> => {
