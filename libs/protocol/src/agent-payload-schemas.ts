@@ -62,6 +62,7 @@ const statusItem = v.object({
   terminating: v.exactOptional(v.boolean()),
   unclaimed: v.exactOptional(v.boolean()),
   numbers: v.exactOptional(v.record(field.shortText, v.pipe(v.number(), v.finite()))),
+  hash: v.exactOptional(field.digest),
 });
 
 const inventoryObject = v.object({
@@ -105,6 +106,7 @@ export const agentPayloadSchemas: Schemas = {
     items: v.array(statusItem),
     complete: v.exactOptional(v.boolean()),
     inventory: v.exactOptional(field.inventoryState),
+    statusDigest: v.exactOptional(field.digest),
   }),
   Heartbeat: v.object({ inventory: field.inventoryState }),
   InventoryChunk: v.object({ objects: v.array(inventoryObject), last: v.boolean() }),

@@ -69,7 +69,7 @@ export const hubPayloadSchemas: Schemas = {
     held: v.exactOptional(v.array(field.requiredText)),
   }),
   Delta: v.object({ revision: field.count, upserts: v.array(upsert), tombstones: v.array(tombstone) }),
-  StatusAck: acknowledged,
+  StatusAck: v.object({ counter: field.count, inSync: v.exactOptional(v.boolean()) }),
   EventAck: acknowledged,
   StatusResync: empty,
   Slow: v.object({ pauseMs: pause }),

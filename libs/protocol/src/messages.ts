@@ -203,6 +203,11 @@ export interface StatusItem {
   readonly details?: StatusDetails;
   /** Moving numbers: memory, offsets, keys; not part of the status digest. */
   readonly numbers?: Readonly<Record<string, number>>;
+  /**
+   * 32 hex digits, opaque to the hub, which stores them with the item: they differ whenever anything told of the object
+   * differs, `numbers` excepted. What `StatusBatch.statusDigest` sums up.
+   */
+  readonly hash?: string;
 }
 
 export interface StatusBatch {
@@ -213,10 +218,17 @@ export interface StatusBatch {
   readonly complete?: boolean;
   /** UNKNOWN: the member's API server is away, the items are the last known. Default SYNCED. */
   readonly inventory?: 'SYNCED' | 'UNKNOWN';
+  /**
+   * Only in the first batch of a session, which then has no items: the sum (see digest.ts) over all that the agent would
+   * tell. A hub that has stored just that says so, and a herd of agents after its restart sends nothing again.
+   */
+  readonly statusDigest?: string;
 }
 
 export interface StatusAck {
   readonly counter: number;
+  /** Answers `statusDigest`: true, nothing need be sent again. Absent (also from a hub that does not know it): send all. */
+  readonly inSync?: boolean;
 }
 
 export interface InventoryChunk {
