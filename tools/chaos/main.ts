@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { buildAll } from '../build/build-all.ts';
 import { AGENT_BUNDLE } from '../build/build-agent.ts';
-import { connectRedis, type Kubectl } from '../fleet/connect-redis.ts';
+import { connectRedis, type Kubectl, readConnection } from '../fleet/connect-redis.ts';
 import { startHub, type HubProcess } from '../fleet/hub-process.ts';
 import { enrolCluster } from '../fleet/member-cluster.ts';
 import { createRedisCluster, isReady, waitForRedisCluster } from '../fleet/redis-cluster.ts';
@@ -28,6 +28,8 @@ const SPEC = {
   resources: { requests: { memory: '64Mi', cpu: '20m' }, limits: { memory: '192Mi' } },
 };
 const CONVERGE_MS = 180_000;
+/** A Secret deleted by hand is missed within 60 s (Secrets are read by name, not watched), and then made again. */
+const SECRET_BACK_MS = 90_000;
 const log = (line: string): void => console.log(line);
 
 /** Writes a second of the second ledger, and for how long a deposed primary may have taken some (max-lag and 2 s). */
@@ -80,6 +82,20 @@ function judgeLedger(report: LedgerReport, { lossy }: Inflicted): string[] {
   return report.lost.length > bound ? [`${report.lost.length} acknowledged writes lost, declared are ${bound}`] : [];
 }
 
+/** What a client needs to come in is part of having converged. Throws when it does not come back in time. */
+async function waitForConnection(kubectl: Kubectl, { namespace, name }: ChaosTarget): Promise<void> {
+  const deadline = performance.now() + SECRET_BACK_MS;
+  for (;;) {
+    try {
+      await readConnection(kubectl, namespace, name);
+      return;
+    } catch (error) {
+      if (performance.now() > deadline) throw new Error('the connection Secret did not come back', { cause: error });
+      await sleep(1_000);
+    }
+  }
+}
+
 async function runChaos(
   kubernetes: LocalKubernetes,
   hub: HubProcess,
@@ -122,6 +138,7 @@ async function runChaos(
       failures.push(`not converged: ${String(error)}`);
     },
   );
+  await waitForConnection(kubectl, target);
   failures.push(...judgeLedger(await all.finish(), inflicted), ...judgeProxy(proxy));
   await proxy.stop();
   const reader = await connectRedis(kubectl, target.namespace, target.name);
