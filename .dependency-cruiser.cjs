@@ -69,7 +69,10 @@ module.exports = {
     {
       name: 'testing-only-from-tests',
       severity: 'error',
-      from: { path: '^(apps|libs)/', pathNot: ['\\.spec\\.ts$', '^libs/testing/', '\\.contract\\.ts$'] },
+      from: {
+        path: '^(apps|libs)/',
+        pathNot: ['\\.spec\\.ts$', '^libs/testing/', '^apps/hub/test/', '\\.contract\\.ts$'],
+      },
       to: { path: '^libs/testing/' },
     },
     onlyImporter('kube-client-owner', ['@kubernetes/client-node'], ['^libs/kube/', '^libs/manifests/']),

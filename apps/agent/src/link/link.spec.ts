@@ -8,8 +8,8 @@ import { RESOURCE } from '#kube';
 import { EMPTY_DIGEST, digestOf } from '#protocol';
 import {
   FakeHub,
+  FaultProxy,
   LinkWorld,
-  TcpProxy,
   buildTombstone,
   buildUpsert,
   describeOutcomes,
@@ -169,7 +169,7 @@ describe('a session that breaks', () => {
 
   it('half-open is noticed by its silence', async () => {
     const world = await startWorld();
-    const proxy = await TcpProxy.start(world.hub.port);
+    const proxy = await FaultProxy.start('127.0.0.1', world.hub.port);
     const link = runLink(world, { hubAddress: proxy.address });
     await world.hub.nextSession();
     await sleep(1_200);
