@@ -122,7 +122,7 @@ export class LinkWorld {
     };
   }
 
-  /** Reconnects after the shortest pause; a silent hub is given up after 0.8 s. */
+  /** Reconnects after the shortest pause; a silent hub is given up after 2 s. */
   parts(): WorldParts {
     return {
       client: this.client,
@@ -147,7 +147,7 @@ export class LinkWorld {
       fence: () => this.fence,
       log: () => undefined,
       random: () => 0,
-      silence: { pingAfterMs: 400, goneAfterMs: 800 },
+      silence: { pingAfterMs: 400, goneAfterMs: 2_000 },
     };
   }
 
