@@ -5,6 +5,7 @@ import { EMPTY_DIGEST, freezeSpec, type HubPayloads } from '#protocol';
 import type { EntityManager } from 'typeorm';
 
 import { changeDesired } from '../src/features/agent-link/index.ts';
+import type { EnrolledMemberCluster } from '../src/features/member-clusters/member-clusters.types.ts';
 import { MemberClustersService } from '../src/features/member-clusters/member-clusters.service.ts';
 import { systemIds } from '../src/platform/lifecycle/time-and-ids.ts';
 import type { TestHub } from './start-test-hub.ts';
@@ -18,9 +19,7 @@ export function serviceOf(hub: TestHub): MemberClustersService {
 }
 
 /** enrolMemberCluster as a mutation would call it. */
-export async function enrol(
-  hub: TestHub,
-): Promise<{ readonly agentId: string; readonly memberClusterId: string; readonly token: string }> {
+export async function enrol(hub: TestHub): Promise<EnrolledMemberCluster> {
   const input = { name: `member-${(names += 1)}`, labels: {}, scope: 'CLUSTER' } as const;
   const made = await hub.runtime.dataSource.transaction((tx) =>
     serviceOf(hub).enrolMemberCluster(tx, { input, actor, nowMs: Date.now() }),

@@ -4,7 +4,10 @@
  */
 import { AGENT_PATH, MAX_FRAME_BYTES, SUBPROTOCOL, encodeFrame } from '#protocol';
 import type { AgentMessage, AgentPayloads } from '#protocol';
+import type { X509Certificate } from 'node:crypto';
+import type { TLSSocket } from 'node:tls';
 import WebSocket from 'ws';
+import { explainTlsFailure } from './explain-tls-failure.ts';
 
 const OPEN_TIMEOUT_MS = 5_000;
 /** Silence after which the peer is asked, and after which it counts as gone. */
@@ -36,6 +39,7 @@ export class Connection {
   #heardAtMs = performance.now();
   #nonce = 0;
   #failure = '';
+  #chain: readonly X509Certificate[] = [];
 
   /** Throws when the address is none. */
   constructor({ hubAddress, cas, silence }: ConnectionTarget, events: ConnectionEvents) {
@@ -55,12 +59,20 @@ export class Connection {
       heard();
       events.onFrame(data as Buffer);
     });
-    this.#socket.on('error', (error) => (this.#failure ||= error.message));
+    this.#socket.on('upgrade', ({ socket }) => (this.#chain = readChain(socket as TLSSocket)));
+    this.#socket.on('error', (error: NodeJS.ErrnoException) => {
+      this.#failure ||= explainTlsFailure(error.code, hubAddress) ?? error.message;
+    });
     this.#socket.on('close', (code, text) => {
       clearInterval(this.#timer);
       events.onEnd(this.#failure || `closed with ${code} ${text.toString('utf8')}`.trim());
     });
     this.#timer = setInterval(() => this.#look(), this.#silence.pingAfterMs / 4);
+  }
+
+  /** What the hub showed, its own certificate first; empty before the connection is open. */
+  get peerChain(): readonly X509Certificate[] {
+    return this.#chain;
   }
 
   /** Lost without an error when the connection has ended: its end says so. */
@@ -95,4 +107,13 @@ export class Connection {
       this.#socket.terminate();
     } else if (silentMs > this.#silence.pingAfterMs && this.#socket.readyState === WebSocket.OPEN) this.#socket.ping();
   }
+}
+
+function readChain(socket: TLSSocket): X509Certificate[] {
+  const chain: X509Certificate[] = [];
+  for (let one = socket.getPeerX509Certificate(); one !== undefined; one = one.issuerCertificate) {
+    if (chain.some((seen) => seen.fingerprint256 === one?.fingerprint256)) break;
+    chain.push(one);
+  }
+  return chain;
 }

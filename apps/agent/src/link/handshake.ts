@@ -14,6 +14,8 @@ export interface HandshakeParts {
   readonly settings: LinkSettings;
   readonly identity: AgentIdentity;
   readonly fingerprint: string;
+  /** Capabilities that name the CAs this agent trusts. */
+  readonly hubCas: readonly string[];
   readonly helloState: () => HelloState;
 }
 
@@ -85,7 +87,7 @@ async function buildEnrol(parts: HandshakeParts, challenge: Challenge, token: st
 }
 
 function buildHello(parts: HandshakeParts, challenge: Challenge, { agentId, key }: Identity): Hello {
-  const { settings, fingerprint } = parts;
+  const { settings, fingerprint, hubCas } = parts;
   const input = helloSigningInput(challenge.challenge, challenge.audience, agentId);
   return {
     protocolVersions: [PROTOCOL_VERSION],
@@ -94,7 +96,7 @@ function buildHello(parts: HandshakeParts, challenge: Challenge, { agentId, key 
     instanceId: settings.instanceId,
     scope: settings.scope,
     fingerprint,
-    capabilities: ['RedisCluster/v1alpha1'],
+    capabilities: ['RedisCluster/v1alpha1', ...hubCas],
     ...parts.helloState(),
     signature: signInput(key.privateKeyPem, input),
   };

@@ -12,6 +12,9 @@ import type { Connection } from './connection.ts';
 import { EventOutbox } from './event-outbox.ts';
 import { shouldEnrol } from './handshake.ts';
 import type { HelloState } from './handshake.ts';
+import { HubTrust } from './hub-trust.ts';
+import { IdentityKeeper } from './identity-keeper.ts';
+import { IdentitySecret } from './identity-secret.ts';
 import { isCountedInDigest } from './is-counted-in-digest.ts';
 import { ManagedIndex } from './managed-index.ts';
 import { createMemberApi } from './member-api.ts';
@@ -26,15 +29,18 @@ import { WelcomedSession } from './welcomed-session.ts';
 import { MAX_FRAME_BYTES } from '#protocol';
 import type { Welcome } from '#protocol';
 
-/** Pause before a new enrolment in place of an identity that the hub refuses. */
-const ENROL_ANEW_MS = 1_000;
+/** Pause before another key, or a new enrolment, in place of an identity that the hub refuses. */
+const OTHER_IDENTITY_MS = 1_000;
 
 export class Link {
   readonly #settings: LinkSettings;
   readonly #parts: LinkParts;
   readonly #random: () => number;
   readonly #api: MemberApi;
+  readonly #secret: IdentitySecret;
   readonly #identity: AgentIdentity;
+  readonly #trust: HubTrust;
+  readonly #keeper: IdentityKeeper;
   readonly #state: AgentStateStore;
   readonly #index: ManagedIndex;
   readonly #events = new EventOutbox();
@@ -49,7 +55,12 @@ export class Link {
     this.#parts = parts;
     this.#random = parts.random ?? Math.random;
     this.#api = createMemberApi(parts.client, parts.fence);
-    this.#identity = new AgentIdentity(this.#api, settings.namespace);
+    this.#secret = new IdentitySecret(this.#api, settings.namespace);
+    this.#identity = new AgentIdentity(this.#secret, this.#random);
+    this.#trust = new HubTrust(this.#secret, settings.hubCa);
+    const { clock, log, lookAtIdentityEveryMs: lookEveryMs } = parts;
+    const kept = { identity: this.#identity, trust: this.#trust, clock, log, random: this.#random, lookEveryMs };
+    this.#keeper = new IdentityKeeper(kept);
     this.#state = new AgentStateStore(this.#api, settings.namespace);
     this.#index = new ManagedIndex(parts.store, parts.clock);
   }
@@ -122,18 +133,20 @@ export class Link {
       refusedCode = end.kind === 'STUCK' ? end.code : end.welcomed || end.kind === 'ENROLLED' ? undefined : refusedCode;
       const outage = { failures: Math.max(0, failures - 1), awayMs: clock.monotonicMs() - heardAtMs };
       const waitMs =
-        end.kind === 'STUCK' && this.#mayEnrolAnew(end.code)
-          ? ENROL_ANEW_MS
+        end.kind === 'STUCK' && this.#hasOtherIdentity(end.code)
+          ? OTHER_IDENTITY_MS
           : reconnectDelayMs(end, outage, this.#random());
       this.#tellEnd(end, waitMs);
       await sleep(waitMs, undefined, { signal }).catch(() => undefined);
     }
   }
 
-  /** The hub has dropped this identity, and a person has given a token since. */
-  #mayEnrolAnew(refusedCode: string): boolean {
+  /** The hub has dropped this identity, and a person has given a token since; or it knows another key of this agent. */
+  #hasOtherIdentity(refusedCode: string): boolean {
     const { enrolmentToken } = this.#settings;
-    return this.#identity.enrolled !== undefined && shouldEnrol(this.#identity, enrolmentToken, refusedCode);
+    if (this.#identity.enrolled === undefined) return false;
+    if (shouldEnrol(this.#identity, enrolmentToken, refusedCode)) return true;
+    return refusedCode === 'SIGNATURE_INVALID' && this.#identity.tryAnotherKey();
   }
 
   #tellEnd(end: SessionEnd, waitMs: number): void {
@@ -145,7 +158,7 @@ export class Link {
   /** Whatever the last holder left; from here on no session needs the API server to begin. */
   async #prepare(): Promise<string> {
     try {
-      await this.#identity.load();
+      await this.#secret.load();
       await this.#state.load();
       return await readFingerprint(this.#api, this.#settings.scope, this.#settings.namespace);
     } catch (error) {
@@ -155,20 +168,20 @@ export class Link {
   }
 
   async #runSession(fingerprint: string, refusedCode: string | undefined): Promise<SessionEnd> {
-    const given = this.#settings.hubCa;
     const session = new Session({
       handshake: {
         settings: this.#settings,
         identity: this.#identity,
         fingerprint,
+        hubCas: this.#trust.capabilities,
         helloState: () => this.#helloState(),
       },
-      cas: [...this.#identity.trustedCas, ...(given === undefined ? [] : [given])],
+      cas: this.#trust.cas,
       silence: this.#parts.silence,
       refusedCode,
       log: this.#parts.log,
       becomeEnrolled: (agentId) => this.#becomeEnrolled(agentId),
-      keyAccepted: (publicKey) => this.#identity.finishRotation(publicKey, this.#parts.clock.nowMs()),
+      keyAccepted: (publicKey, send) => this.#keeper.keyAccepted(publicKey, send),
       welcome: (welcome, connection, signal) => this.#welcome(welcome, connection, signal),
     });
     this.#session = session;
@@ -223,19 +236,14 @@ export class Link {
     this.#welcomed = { welcome, session };
     this.#lastWelcomeAtMs = clock.nowMs();
     this.#lastFailure = undefined;
-    this.#tendIdentity(welcome, connection).catch((error: unknown) => {
-      log('warn', 'the identity of this agent could not be renewed; tried again with the next session', {
-        error: String(error),
-      });
+    this.#keeper.tend({
+      nextCa: welcome.nextCa,
+      chain: connection.peerChain,
+      send: (rotation) => connection.send('KeyRotation', rotation),
+      close: (reason) => connection.close(reason),
+      signal,
     });
     log('info', 'the hub welcomed this agent', { sessionNo: welcome.sessionNo, mode: welcome.mode });
     return session;
-  }
-
-  /** The CA to come, and a fresh key each month. */
-  async #tendIdentity(welcome: Welcome, connection: Connection): Promise<void> {
-    if (welcome.nextCa !== undefined) await this.#identity.trustNextCa(welcome.nextCa);
-    const rotation = await this.#identity.beginRotation(this.#parts.clock.nowMs());
-    if (rotation !== undefined) connection.send('KeyRotation', rotation);
   }
 }

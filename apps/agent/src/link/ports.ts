@@ -67,6 +67,8 @@ export interface LinkParts {
   readonly random?: () => number;
   /** Silence of the hub after which it is asked, and after which the connection is given up. Default 10 and 20 s. */
   readonly silence?: { readonly pingAfterMs: number; readonly goneAfterMs: number };
+  /** How often it is asked whether the key is due for a new one. Default ten minutes. */
+  readonly lookAtIdentityEveryMs?: number;
 }
 
 /** For /readyz and metrics. */

@@ -4,7 +4,7 @@
  * taken at once, so that a slow API server never makes the agent deaf. Resolves with how it ended; never rejects.
  */
 import { parseHubFrame } from '#protocol';
-import type { HubPayloads, Welcome } from '#protocol';
+import type { HubPayloads, KeyRotation, Welcome } from '#protocol';
 import { Connection } from './connection.ts';
 import type { SilenceLimits } from './connection.ts';
 import { answerChallenge } from './handshake.ts';
@@ -28,7 +28,7 @@ export interface SessionParts {
   /** Stores the agent id. */
   readonly becomeEnrolled: (agentId: string) => Promise<void>;
   /** The hub takes signatures of this new key from now on. */
-  readonly keyAccepted: (publicKey: string) => Promise<void>;
+  readonly keyAccepted: (publicKey: string, send: (rotation: KeyRotation) => void) => void;
   readonly welcome: (welcome: Welcome, connection: Connection, signal: AbortSignal) => WelcomedSession;
 }
 
@@ -120,7 +120,12 @@ export class Session {
     });
   }
 
+  /** Within a session it is a request that was refused, unless it is terminal; the session itself the hub would close. */
   #refused({ code, message, terminal }: HubPayloads['Refused']): void {
+    if (this.#welcomed !== undefined && !terminal) {
+      this.#parts.log('warn', 'the hub refused a request of this agent', { code, message });
+      return;
+    }
     const about = { welcomed: this.#welcomed !== undefined, reason: `refused: ${code} ${message}` };
     this.#finish(terminal ? { kind: 'STUCK', code, ...about } : { kind: 'LOST', ...about });
   }
@@ -158,7 +163,8 @@ export class Session {
       Refused: (refused) => this.#refused(refused),
       UpgradeRequired: ({ message }) =>
         this.#finish({ kind: 'STUCK', code: 'UPGRADE_REQUIRED', welcomed: false, reason: message }),
-      KeyAccepted: ({ publicKey }) => this.#enqueue(() => this.#parts.keyAccepted(publicKey)),
+      KeyAccepted: ({ publicKey }) =>
+        this.#parts.keyAccepted(publicKey, (rotation) => this.#connection.send('KeyRotation', rotation)),
     };
   }
 

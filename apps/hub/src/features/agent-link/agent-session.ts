@@ -3,9 +3,9 @@
  * is the exception: it is handed to the replica's common commit and acked after it, so that no agent waits for another.
  */
 import type { AgentMessage, DesiredAck, InventoryChunk, StatusBatch, Welcome } from '#protocol';
-import { keyRotationSigningInput, verifyInput } from '#protocol';
 import type { Logger } from 'pino';
 
+import { acceptKey } from './accept-key.ts';
 import { type AgentPeer, CLOSE } from './agent-peer.ts';
 import type { DesiredSender } from './desired-sender.ts';
 import type { LinkParts } from './link-parts.ts';
@@ -164,16 +164,11 @@ export class AgentSession {
 
   async #rotateKey(newPublicKey: string, signature: string, nonce: string): Promise<void> {
     const { agent, link, peer } = this.#parts;
-    const bytes = keyRotationSigningInput(newPublicKey, agent.id);
-    const key = Buffer.from(newPublicKey, 'base64url');
-    const current = (await link.sessions.findAgent(agent.id))?.publicKey;
-    const signed =
-      current !== null && current !== undefined && verifyInput(current.toString('base64url'), bytes, signature);
-    const isRepeat = current?.equals(key) === true;
-    if (isRepeat || (signed && key.length === 32 && (await link.sessions.rotateKey(agent.id, this.sessionNo, key)))) {
+    if (await acceptKey(link.sessions, this, { newPublicKey, signature })) {
       await peer.send('KeyAccepted', { publicKey: newPublicKey }, nonce);
       return;
     }
+    this.#parts.log.warn({ agentId: agent.id }, 'a new key was refused: not signed by one that is accepted');
     await peer.send(
       'Refused',
       { code: 'SIGNATURE_INVALID', message: 'the new key is not signed by the old', terminal: false },

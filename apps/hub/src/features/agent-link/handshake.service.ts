@@ -90,7 +90,9 @@ export class HandshakeService {
     if (!key) return refused('SIGNATURE_INVALID', 'the Hello is not signed with the enrolled key');
     const refusal = refuseByState(agent) ?? (await this.#refuseByPlace(agent, hello));
     if (refusal) return refusal;
-    if (key === 'current' && agent.previousPublicKey) await this.#sessions.forgetPreviousKey(agent.id);
+    if (key === 'current' && agent.publicKey && agent.previousPublicKey) {
+      await this.#sessions.forgetPreviousKey(agent.id, agent.publicKey);
+    }
     return this.#accept(agent, hello);
   }
 

@@ -117,18 +117,26 @@ export class SessionRepository {
     return new Map(rows.map((row) => [row.agentId, row.state]));
   }
 
-  /** The new key is used from the next Hello on; the old one is good until then, in case the answer is lost. */
-  async rotateKey(agentId: string, sessionNo: number, newPublicKey: Buffer): Promise<boolean> {
+  /**
+   * `signer` is one of the two keys that are accepted now, and stays so until the new one was used, in case the answer is
+   * lost; the other one goes. False when the session was taken over, or the signer is not accepted any more.
+   */
+  async rotateKey(agentId: string, sessionNo: number, change: { signer: Buffer; newKey: Buffer }): Promise<boolean> {
     const [, count] = await this.#dataSource.query<[unknown, number]>(
-      `UPDATE agent SET previous_public_key = public_key, public_key = $3
-       WHERE id = $1 AND state = 'ACTIVE' AND EXISTS (SELECT 1 FROM agent_session WHERE agent_id = $1 AND session_no = $2)`,
-      [agentId, sessionNo, newPublicKey],
+      `UPDATE agent SET previous_public_key = $3, public_key = $4
+       WHERE id = $1 AND state = 'ACTIVE' AND $3 IN (public_key, previous_public_key)
+         AND EXISTS (SELECT 1 FROM agent_session WHERE agent_id = $1 AND session_no = $2)`,
+      [agentId, sessionNo, change.signer, change.newKey],
     );
     return count === 1;
   }
 
-  async forgetPreviousKey(agentId: string): Promise<void> {
-    await this.#dataSource.query('UPDATE agent SET previous_public_key = NULL WHERE id = $1', [agentId]);
+  /** `used`: the key whose use was seen. When another one has become the current key meanwhile, nothing goes. */
+  async forgetPreviousKey(agentId: string, used: Buffer): Promise<void> {
+    await this.#dataSource.query(
+      'UPDATE agent SET previous_public_key = NULL WHERE id = $1 AND public_key = $2 AND previous_public_key IS NOT NULL',
+      [agentId, used],
+    );
   }
 }
 
