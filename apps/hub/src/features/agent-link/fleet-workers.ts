@@ -1,19 +1,24 @@
 /** Work for the fleet as a whole, done by whichever replica has the claim: liveness, roll-up, trimming the outbox. */
 import { Inject, Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import type { Logger } from 'pino';
+import type { DataSource, EntityManager } from 'typeorm';
 
-import { appendChanges } from '../../platform/database/change-log.ts';
+import { afterCommit } from '../../platform/database/after-commit.ts';
 import { ClaimedWorker } from '../../platform/database/claimed-worker.ts';
 import { type HubRuntime, RUNTIME } from '../../platform/lifecycle/hub-runtime.ts';
+import { systemClock } from '../../platform/lifecycle/time-and-ids.ts';
 import { trimIdempotencyKeys } from '../audit/index.ts';
-import { foldFleet } from './fold-fleet.ts';
+import { FoldWork } from './fold.work.ts';
 import { LivenessWork } from './liveness.work.ts';
 import { trimOutbox } from './trim-outbox.ts';
 
 const LIVENESS_MS = 1_000;
+/** Agents of one flush of heartbeats fall due together; others are looked at together within this time. */
+const SOONEST_LOOK_MS = 100;
+/** Verdicts of one look that are logged one by one. */
+const TOLD_EACH = 50;
 const FOLD_MS = 500;
 const TRIM_MS = 60_000;
-/** The subject of changes to the fleet as a whole. */
-const FLEET_SUBJECT = '00000000-0000-0000-0000-000000000000';
 
 @Injectable()
 export class FleetWorkers implements OnApplicationBootstrap, OnModuleDestroy {
@@ -22,32 +27,8 @@ export class FleetWorkers implements OnApplicationBootstrap, OnModuleDestroy {
   constructor(@Inject(RUNTIME) runtime: HubRuntime) {
     const { dataSource } = runtime;
     const log = runtime.log.child({ part: 'fleet' });
-    const liveness = new LivenessWork();
-    this.#workers = [
-      {
-        name: 'liveness' as const,
-        intervalMs: LIVENESS_MS,
-        work: async (tx: Parameters<typeof foldFleet>[0]) => {
-          for (const verdict of await liveness.look(tx)) log.info(verdict, 'freshness of an agent changed');
-        },
-      },
-      {
-        name: 'fold' as const,
-        intervalMs: FOLD_MS,
-        work: async (tx: Parameters<typeof foldFleet>[0]) => {
-          if ((await foldFleet(tx)) === 0) return;
-          await appendChanges(tx, Date.now(), [{ topic: 'fleet', subject: FLEET_SUBJECT, kind: 'CHANGED' }]);
-        },
-      },
-      {
-        name: 'outbox' as const,
-        intervalMs: TRIM_MS,
-        work: async (tx: Parameters<typeof foldFleet>[0]) => {
-          await trimOutbox(tx);
-          await trimIdempotencyKeys(tx);
-        },
-      },
-    ].map((work) => new ClaimedWorker(dataSource, work, log));
+    const fold = createFold(dataSource, log);
+    this.#workers = [createLiveness(dataSource, log, fold), fold, createTrim(dataSource, log)];
   }
 
   onApplicationBootstrap(): void {
@@ -57,4 +38,31 @@ export class FleetWorkers implements OnApplicationBootstrap, OnModuleDestroy {
   async onModuleDestroy(): Promise<void> {
     await Promise.all(this.#workers.map((worker) => worker.stop()));
   }
+}
+
+/** A verdict changes counts, so it has them folded at once. */
+function createLiveness(dataSource: DataSource, log: Logger, fold: ClaimedWorker): ClaimedWorker {
+  const liveness = new LivenessWork();
+  const look = async (tx: EntityManager): Promise<number | undefined> => {
+    const { verdicts, dueInMs } = await liveness.look(tx);
+    for (const verdict of verdicts.slice(0, TOLD_EACH)) log.info(verdict, 'freshness of an agent changed');
+    if (verdicts.length > TOLD_EACH) log.info({ agents: verdicts.length }, 'freshness of many agents changed');
+    if (verdicts.length > 0) afterCommit(tx, 'fold', () => fold.nudge());
+    return dueInMs === null ? undefined : Math.max(dueInMs, SOONEST_LOOK_MS);
+  };
+  return new ClaimedWorker(dataSource, { name: 'liveness', intervalMs: LIVENESS_MS, work: look }, log);
+}
+
+function createFold(dataSource: DataSource, log: Logger): ClaimedWorker {
+  const fold = new FoldWork(log);
+  const work = (tx: EntityManager): Promise<number | undefined> => fold.tick(tx, systemClock.nowMs());
+  return new ClaimedWorker(dataSource, { name: 'health', intervalMs: FOLD_MS, work }, log);
+}
+
+function createTrim(dataSource: DataSource, log: Logger): ClaimedWorker {
+  const work = async (tx: EntityManager): Promise<void> => {
+    await trimOutbox(tx);
+    await trimIdempotencyKeys(tx);
+  };
+  return new ClaimedWorker(dataSource, { name: 'outbox', intervalMs: TRIM_MS, work }, log);
 }

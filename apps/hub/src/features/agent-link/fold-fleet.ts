@@ -1,41 +1,75 @@
 /**
- * Folds the counts of all agents into one row per (project, region, member cluster, version, mode, phase), with labels
- * and freshness, which change with time and not with a write. Dashboards read only this, so their cost does not depend
- * on the fleet. What an UNKNOWN agent last said is counted as unknown, never as ready and never as zero.
+ * Keeps the counts that dashboards read: by member cluster, and from those by region. Never a scan of the fleet: what
+ * changed was marked in the transaction that changed it (migrations/health-rollups.ts), and only the member clusters
+ * with a mark are counted again. The marks that one statement takes are committed, and so is what they speak of; a later
+ * commit brings a mark of its own. Counted is absolute, not by difference, so a mark too many costs a count and no error.
+ * One caller at a time (a claimed worker): two would each add the same difference to a region.
  */
 import type { EntityManager } from 'typeorm';
 
-const FOLD = `
-WITH counted AS (
-  SELECT jsonb_build_object('projectId', r.project_id, 'region', m.region, 'memberClusterId', m.id, 'version', r.version,
-      'mode', r.mode, 'phase', r.phase) AS group_key, sum(r.count) AS total,
-    sum(r.count) FILTER (WHERE seen.verdict = 'UNKNOWN') AS unknown,
-    sum(r.count) FILTER (WHERE seen.verdict <> 'UNKNOWN' AND r.phase = 'Ready') AS ready,
-    sum(r.count) FILTER (WHERE seen.verdict <> 'UNKNOWN' AND r.phase IN ('Degraded', 'ActionRequired', 'SpecRejected')) AS degraded
-  FROM agent_rollup AS r JOIN agent AS a ON a.id = r.agent_id JOIN member_cluster AS m ON m.id = a.member_cluster_id
-  LEFT JOIN LATERAL (SELECT coalesce((SELECT verdict FROM agent_seen WHERE agent_id = a.id), 'UNKNOWN') AS verdict) AS seen ON true
-  WHERE r.count > 0 GROUP BY 1
-), folded AS (
-  SELECT md5(group_key::text) AS group_hash, group_key, total, coalesce(ready, 0) AS ready,
-    coalesce(degraded, 0) AS degraded, coalesce(unknown, 0) AS unknown FROM counted
+import { COUNT_MEMBER_CLUSTERS, COUNTS, KEYS, list, sumByRegion } from './count-health.sql.ts';
+
+/** Bounds one transaction: as long as it is open, no reader of change_log passes it. */
+export const MARKS_AT_ONCE = 5_000;
+
+const TAKE_MARKS = `
+WITH taken AS (
+  DELETE FROM rollup_mark WHERE ctid = ANY(ARRAY(SELECT ctid FROM rollup_mark LIMIT ${MARKS_AT_ONCE}))
+  RETURNING agent_id, member_cluster_id
+)
+SELECT (SELECT count(*) FROM taken) AS marks, coalesce(array_agg(DISTINCT dirty.id), '{}') AS "memberClusterIds" FROM (
+  SELECT member_cluster_id AS id FROM taken WHERE member_cluster_id IS NOT NULL
+  UNION ALL SELECT a.member_cluster_id FROM (SELECT DISTINCT agent_id FROM taken) AS t JOIN agent AS a ON a.id = t.agent_id
+) AS dirty`;
+
+const isOther = (left: string, right: string): string => {
+  const names = ['region', ...COUNTS];
+  return `(${list(names, (name) => `${left}.${name}`)}) IS DISTINCT FROM (${list(names, (name) => `${right}.${name}`)})`;
+};
+
+/** $1 member clusters. Region counts move by the difference between what is counted now and what was. */
+const COUNT_AGAIN = `
+WITH present AS MATERIALIZED (${COUNT_MEMBER_CLUSTERS}
+), past AS MATERIALIZED (
+  SELECT * FROM member_cluster_rollup WHERE member_cluster_id = ANY($1::uuid[])
+), difference AS (
+  SELECT project_id, region, version, mode, phase, ${list(COUNTS)} FROM present
+  UNION ALL SELECT project_id, region, version, mode, phase, ${list(COUNTS, (name) => `-${name}`)} FROM past
 ), vanished AS (
-  DELETE FROM fleet_rollup WHERE group_hash NOT IN (SELECT group_hash FROM folded) RETURNING 1
-), written AS (
-  INSERT INTO fleet_rollup AS f (group_hash, group_key, total, ready, degraded, unknown)
-  SELECT group_hash, group_key, total, ready, degraded, unknown FROM folded
-  ON CONFLICT (group_hash) DO UPDATE SET total = excluded.total, ready = excluded.ready, degraded = excluded.degraded,
-    unknown = excluded.unknown
-  WHERE (f.total, f.ready, f.degraded, f.unknown) IS DISTINCT FROM
-    (excluded.total, excluded.ready, excluded.degraded, excluded.unknown)
+  DELETE FROM member_cluster_rollup AS f WHERE f.member_cluster_id = ANY($1::uuid[]) AND NOT EXISTS (
+    SELECT 1 FROM present AS p WHERE (${list(KEYS, (name) => `p.${name}`)}) = (${list(KEYS, (name) => `f.${name}`)}))
   RETURNING 1
+), written AS (
+  INSERT INTO member_cluster_rollup AS f (${list(KEYS)}, region, ${list(COUNTS)})
+  SELECT ${list(KEYS)}, region, ${list(COUNTS)} FROM present ORDER BY ${list(KEYS)}
+  ON CONFLICT (${list(KEYS)}) DO UPDATE SET region = excluded.region, ${list(COUNTS, (name) => `${name} = excluded.${name}`)}
+  WHERE ${isOther('f', 'excluded')}
+  RETURNING 1
+), regions AS (
+  INSERT INTO region_rollup AS f (project_id, region, version, mode, phase, ${list(COUNTS)})
+  SELECT * FROM (${sumByRegion('difference')}) AS d WHERE ${COUNTS.map((name) => `d.${name} <> 0`).join(' OR ')}
+  ON CONFLICT (project_id, region, version, mode, phase)
+    DO UPDATE SET ${list(COUNTS, (name) => `${name} = f.${name} + excluded.${name}`)}
 )
 SELECT (SELECT count(*) FROM vanished) + (SELECT count(*) FROM written) AS changed`;
 
-/** Returns how many rows changed. */
-export async function foldFleet(tx: EntityManager): Promise<number> {
-  const rows = await tx.query<{ changed: number }[]>(FOLD);
-  await tx.query(
-    `INSERT INTO fleet_rollup_head (folded_at) VALUES (now()) ON CONFLICT (one) DO UPDATE SET folded_at = excluded.folded_at`,
-  );
+export interface Fold {
+  /** Marks taken; a full batch means that there may be more. */
+  readonly marks: number;
+  /** Rows of counts by member cluster that changed. */
+  readonly changed: number;
+}
+
+/** Folds one batch of marks. */
+export async function foldFleet(tx: EntityManager): Promise<Fold> {
+  const [taken] = await tx.query<{ marks: number; memberClusterIds: string[] }[]>(TAKE_MARKS);
+  if (!taken || taken.marks === 0) return { marks: 0, changed: 0 };
+  return { marks: taken.marks, changed: await countAgain(tx, taken.memberClusterIds) };
+}
+
+/** Counts these member clusters anew. Returns how many rows changed. */
+export async function countAgain(tx: EntityManager, memberClusterIds: readonly string[]): Promise<number> {
+  if (memberClusterIds.length === 0) return 0;
+  const rows = await tx.query<{ changed: number }[]>(COUNT_AGAIN, [memberClusterIds]);
   return rows[0]?.changed ?? 0;
 }

@@ -30,7 +30,7 @@ async function lookAfter(
       age,
     ]);
     await tx.query('DELETE FROM change_log');
-    const verdicts = (await new LivenessWork().look(tx)).filter((one) => one.agentId === enrolled.agentId);
+    const verdicts = (await new LivenessWork().look(tx)).verdicts.filter((one) => one.agentId === enrolled.agentId);
     const [session] = await tx.query<{ state: string }[]>('SELECT state FROM agent_session WHERE agent_id = $1', [
       enrolled.agentId,
     ]);

@@ -1,32 +1,75 @@
+/**
+ * One look at the whole fleet, by whichever replica has the claim. A look reads `agent_seen` alone, once, and takes from
+ * it only the agents whose verdict may change; it also tells when the next agent falls due, so that a verdict comes with
+ * the moment its age passes and not up to a second later. What one look must know of another (when it was, whether a
+ * mass verdict waits) is in the database: the next look may be another replica's.
+ */
+import { DISCONNECTED_AFTER_MS, LATE_AFTER_MS } from '#domain';
 import type { EntityManager } from 'typeorm';
 
-import { GRACE_MS, judgeAll, type NewVerdict, PULSE_GAP_MS, type SeenRow } from './liveness.rules.ts';
+import { GRACE_MS, judgeAll, MASS_MIN_AGENTS, type NewVerdict, PULSE_GAP_MS, type SeenRow } from './liveness.rules.ts';
 import { storeVerdicts } from './store-verdicts.ts';
 
-const ACTIVE = `agent_seen AS s JOIN agent AS a ON a.id = s.agent_id AND a.state = 'ACTIVE'`;
+const MS = (p: string): string => `${p} * interval '1 millisecond'`;
+const late = `now() - ${MS('$1')}`;
+const lost = `now() - ${MS('$2')}`;
+/** $3: in grace, where nothing gets worse. Narrows only; liveness.rules.ts decides. */
+const MAY_CHANGE = `CASE verdict
+  WHEN 'FRESH' THEN NOT $3 AND seen_at <= ${late}
+  WHEN 'LATE' THEN seen_at > ${late} OR (NOT $3 AND seen_at <= ${lost})
+  ELSE seen_at > ${lost} END`;
+const LOOK = `
+SELECT coalesce(array_agg(agent_id) FILTER (WHERE ${MAY_CHANGE}), '{}') AS "agentIds",
+  extract(epoch FROM least(min(seen_at) FILTER (WHERE verdict = 'FRESH' AND seen_at > ${late}) + ${MS('$1')},
+    min(seen_at) FILTER (WHERE verdict = 'LATE' AND seen_at > ${lost}) + ${MS('$2')}) - now())::float8 * 1000 AS "dueInMs"
+FROM agent_seen`;
 
-/** One look at the whole fleet, by whichever replica has the claim; the pulse tells the next one how long ago it was. */
+export interface LookResult {
+  readonly verdicts: readonly NewVerdict[];
+  /** When the next agent falls due; null: none will as things are. */
+  readonly dueInMs: number | null;
+}
+
 export class LivenessWork {
-  #massSinceMs: number | undefined;
-
-  async look(tx: EntityManager): Promise<readonly NewVerdict[]> {
-    const { inGrace, nowMs, fleetSize } = await takePulse(tx);
-    const rows = await tx.query<SeenRow[]>(
-      `SELECT s.agent_id AS "agentId", s.verdict, extract(epoch FROM now() - s.seen_at)::float8 * 1000 AS "ageMs" FROM ${ACTIVE}
-       WHERE s.verdict <> 'FRESH' OR s.seen_at < now() - interval '30 seconds'`,
-    );
-    const since = this.#massSinceMs;
-    const { verdicts, putOff } = judgeAll(rows, {
-      fleetSize,
-      inGrace,
-      nowMs,
-      ...(since === undefined ? {} : { massSinceMs: since }),
-    });
-    this.#massSinceMs = putOff ? (since ?? nowMs) : undefined;
+  async look(tx: EntityManager): Promise<LookResult> {
+    const pulse = await takePulse(tx);
+    const [found] = await tx.query<{ agentIds: string[]; dueInMs: number | null }[]>(LOOK, [
+      LATE_AFTER_MS,
+      DISCONNECTED_AFTER_MS,
+      pulse.inGrace,
+    ]);
+    const rows = await lockRows(tx, found?.agentIds ?? []);
+    const fleetSize = rows.length >= MASS_MIN_AGENTS ? await countFleet(tx) : 0;
+    const { massSinceMs, ...look } = { ...pulse, fleetSize };
+    const { verdicts, putOff } = judgeAll(rows, massSinceMs === null ? look : { ...look, massSinceMs });
+    await rememberMass(tx, massSinceMs, putOff);
     const told = [...verdicts, ...(await findMuted(tx))];
-    await writeVerdicts(tx, told, nowMs);
-    return told;
+    await writeVerdicts(tx, told, pulse.nowMs);
+    return { verdicts: told, dueInMs: found?.dueInMs ?? null };
   }
+}
+
+/**
+ * The newest state of these rows, held until the verdict is stored, of agents that may speak. A row that somebody writes
+ * at this moment is left to the next look: its agent is just being heard, and to wait for it here while its writer waits
+ * for another row of ours would be a deadlock.
+ */
+async function lockRows(tx: EntityManager, agentIds: readonly string[]): Promise<readonly SeenRow[]> {
+  if (agentIds.length === 0) return [];
+  return tx.query<SeenRow[]>(
+    `SELECT s.agent_id AS "agentId", s.verdict, extract(epoch FROM now() - s.seen_at)::float8 * 1000 AS "ageMs"
+     FROM agent_seen AS s JOIN agent AS a ON a.id = s.agent_id AND a.state = 'ACTIVE'
+     WHERE s.agent_id = ANY($1::uuid[]) FOR NO KEY UPDATE OF s SKIP LOCKED`,
+    [agentIds],
+  );
+}
+
+/** Of agents that were ever heard. Asked for only when so many are lost at once that it matters. */
+async function countFleet(tx: EntityManager): Promise<number> {
+  const rows = await tx.query<{ count: number }[]>(
+    `SELECT count(*) FROM agent_seen AS s JOIN agent AS a ON a.id = s.agent_id AND a.state = 'ACTIVE'`,
+  );
+  return rows[0]?.count ?? 0;
 }
 
 /** Agents that may not speak and still count as heard. A person decided that, so neither grace nor the mass rule holds. */
@@ -37,27 +80,40 @@ async function findMuted(tx: EntityManager): Promise<readonly NewVerdict[]> {
   );
 }
 
-async function takePulse(tx: EntityManager): Promise<{ inGrace: boolean; nowMs: number; fleetSize: number }> {
-  const rows = await tx.query<{ inGrace: boolean; nowMs: number; fleetSize: number }[]>(
+interface Pulse {
+  readonly inGrace: boolean;
+  readonly nowMs: number;
+  readonly massSinceMs: number | null;
+}
+
+async function takePulse(tx: EntityManager): Promise<Pulse> {
+  const rows = await tx.query<Pulse[]>(
     `INSERT INTO liveness_pulse AS p (at, grace_until)
-       SELECT now(), now() + $1 * interval '1 millisecond'
+       SELECT now(), now() + ${MS('$1')}
      ON CONFLICT (one) DO UPDATE SET at = excluded.at, grace_until =
-       CASE WHEN p.at < now() - $2 * interval '1 millisecond' THEN excluded.grace_until ELSE p.grace_until END
+       CASE WHEN p.at < now() - ${MS('$2')} THEN excluded.grace_until ELSE p.grace_until END
      RETURNING grace_until > now() AS "inGrace", extract(epoch FROM now())::float8 * 1000 AS "nowMs",
-       (SELECT count(*) FROM ${ACTIVE}) AS "fleetSize"`,
+       extract(epoch FROM mass_since)::float8 * 1000 AS "massSinceMs"`,
     [GRACE_MS, PULSE_GAP_MS],
   );
   if (!rows[0]) throw new Error('the pulse was not written');
   return rows[0];
 }
 
+async function rememberMass(tx: EntityManager, sinceMs: number | null, putOff: boolean): Promise<void> {
+  if (putOff === (sinceMs !== null)) return;
+  await tx.query(`UPDATE liveness_pulse SET mass_since = ${putOff ? 'now()' : 'NULL'}`);
+}
+
 async function writeVerdicts(tx: EntityManager, verdicts: readonly NewVerdict[], nowMs: number): Promise<void> {
   await storeVerdicts(tx, verdicts, nowMs);
   const lost = verdicts.filter((one) => one.verdict === 'UNKNOWN').map((one) => one.agentId);
   if (lost.length === 0) return;
+  // A session row that is held now is that of a Hello being accepted, which locks it before `agent_seen`.
   await tx.query(
-    `UPDATE agent_session SET state = 'DISCONNECTED', disconnected_at = now()
-     WHERE agent_id = ANY($1::uuid[]) AND state = 'CONNECTED'`,
+    `UPDATE agent_session SET state = 'DISCONNECTED', disconnected_at = now() WHERE agent_id IN (
+       SELECT agent_id FROM agent_session WHERE agent_id = ANY($1::uuid[]) AND state = 'CONNECTED'
+       FOR NO KEY UPDATE SKIP LOCKED)`,
     [lost],
   );
 }

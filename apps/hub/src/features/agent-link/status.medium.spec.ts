@@ -167,7 +167,7 @@ describe('status', () => {
     agent.send('StatusBatch', { counter: 0, items: [itemOf(wanted, 'folded', { phase: 'Ready', mode: 'Sentinel' })] });
     await agent.next('StatusAck');
     const read = (): Promise<unknown[]> =>
-      query(`SELECT total, ready, unknown FROM fleet_rollup WHERE group_key ->> 'memberClusterId' = $1`, [
+      query(`SELECT total, ready, unknown FROM member_cluster_rollup WHERE member_cluster_id = $1`, [
         enrolled.memberClusterId,
       ]);
     await vi.waitFor(async () => expect(await read()).toEqual([{ total: 1, ready: 1, unknown: 0 }]), 1_500);

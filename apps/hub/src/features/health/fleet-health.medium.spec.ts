@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { holdClaim } from '../../../test/hold-claim.ts';
 import type { Json } from '../../../test/api-client.ts';
-import { createRedisCluster, startApi, type Api } from '../../../test/api-fixture.ts';
+import { clientWith, createRedisCluster, makeProject, startApi, type Api } from '../../../test/api-fixture.ts';
 
 describe('fleet health and events', () => {
   let api: Api;
@@ -33,6 +34,47 @@ describe('fleet health and events', () => {
       },
       all: { total: 3, groups: [] },
     });
+  });
+
+  it('answers groups by the page, with the totals of all, and only of projects that may be seen', async () => {
+    const { dataSource } = api.hub.runtime;
+    const held = await holdClaim(api.hub, 'health');
+    const mine = await makeProject(api.hub, 'paged');
+    const other = await makeProject(api.hub, 'hidden');
+    const counts = async (projectId: string, region: string, total: number): Promise<void> => {
+      await dataSource.query(
+        `INSERT INTO member_cluster_rollup SELECT $1, $2, '8.0', 'Sentinel', 'ActionRequired', $3, $4, 0, $4, 0, 1`,
+        [randomUUID(), projectId, region, total],
+      );
+      await dataSource.query(
+        `INSERT INTO region_rollup SELECT $1, $2, '8.0', 'Sentinel', 'ActionRequired', $3, 0, $3, 0, 1`,
+        [projectId, region, total],
+      );
+    };
+    for (const region of ['', 'eu', 'us']) await counts(mine.id, region, 2);
+    await counts(other.id, 'secret', 40);
+    const { client } = await clientWith(api.hub, [{ role: 'VIEWER', projectId: mine.id }]);
+    const read = async (groupBy: string, args = ''): Promise<Json> => {
+      const answer = await client.query(`{ fleetHealth(groupBy: [${groupBy}] ${args}) { total degraded late
+        groups { key total } pageInfo { hasNextPage endCursor } } }`);
+      expect(answer.errors).toEqual([]);
+      return answer.data['fleetHealth'] as Json;
+    };
+    const first = await read('PHASE REGION', 'first: 2');
+    const keyOf = (region: string | null): object => ({ key: { PHASE: 'ACTION_REQUIRED', REGION: region }, total: 2 });
+    expect(first).toMatchObject({ total: 6, degraded: 6, late: 3, groups: [keyOf(null), keyOf('eu')] });
+    const { endCursor } = first['pageInfo'] as Json;
+    expect(await read('PHASE REGION', `first: 2, after: "${String(endCursor)}"`)).toMatchObject({
+      total: 6,
+      groups: [keyOf('us')],
+      pageInfo: { hasNextPage: false },
+    });
+    const byMemberCluster = await read('PROJECT MEMBER_CLUSTER');
+    expect((byMemberCluster['groups'] as Json[]).map((group) => group['total'])).toEqual([2, 2, 2]);
+    const wrong = await client.query(`{ fleetHealth(groupBy: [REGION], after: "${String(endCursor)}") { total } }`);
+    expect(wrong.errors[0]?.extensions.code).toBe('BAD_USER_INPUT');
+    await client.close();
+    await held.release();
   });
 
   it('lists the events of an object, newest first', async () => {

@@ -1,7 +1,7 @@
 import { Field, GraphQLISODateTime, Int, ObjectType, registerEnumType } from '@nestjs/graphql';
-import { GraphQLJson } from '../../platform/graphql/index.ts';
+import { GraphQLJson, PageInfo } from '../../platform/graphql/index.ts';
 
-/** GraphQL name → key in `fleet_rollup.group_key`. */
+/** GraphQL name → key of a group. */
 export const FleetDimensions = {
   PROJECT: 'projectId',
   REGION: 'region',
@@ -28,6 +28,11 @@ export abstract class FleetCounts {
 
   @Field(() => Int, { description: 'Nothing recent is known: neither healthy nor zero.' })
   unknown!: number;
+
+  @Field(() => Int, {
+    description: 'Of an agent that is late: counted by what it last said, and here besides.',
+  })
+  late!: number;
 }
 
 @ObjectType()
@@ -40,6 +45,9 @@ export class FleetHealthGroup extends FleetCounts {
 export class FleetHealth extends FleetCounts {
   @Field(() => [FleetHealthGroup])
   groups!: FleetHealthGroup[];
+
+  @Field(() => PageInfo, { description: 'Of the groups. The totals are those of all groups.' })
+  pageInfo!: PageInfo;
 
   @Field(() => GraphQLISODateTime, { nullable: true, description: 'Null: nothing was counted yet.' })
   foldedAt!: Date | null;

@@ -1,4 +1,4 @@
-import { Args, Context, Query, Resolver } from '@nestjs/graphql';
+import { Args, Context, Int, Query, Resolver } from '@nestjs/graphql';
 import type { Caller } from '../../platform/auth/index.ts';
 import { FleetDimensions, FleetHealth, type FleetDimension } from './fleet-health.model.ts';
 import { FleetHealthService } from './fleet-health.service.ts';
@@ -10,8 +10,12 @@ export class FleetHealthResolver {
   @Query(() => FleetHealth, { description: 'Reads roll-ups only: its cost does not grow with the fleet.' })
   fleetHealth(
     @Args('groupBy', { type: () => [FleetDimensions], nullable: true }) groupBy: FleetDimension[] | undefined,
+    @Args('first', { type: () => Int, nullable: true, defaultValue: 1_000, description: 'Groups, at most 1,000.' })
+    first: number | null | undefined,
+    @Args('after', { type: () => String, nullable: true, description: 'A cursor of "pageInfo" of the same groupBy.' })
+    after: string | undefined,
     @Context('caller') caller: Caller,
   ): Promise<FleetHealth> {
-    return this.health.read(groupBy ?? [], caller);
+    return this.health.read({ groupBy: groupBy ?? [], first, after }, caller);
   }
 }

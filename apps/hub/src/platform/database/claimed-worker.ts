@@ -8,15 +8,18 @@ import type { DataSource, EntityManager } from 'typeorm';
 /** One number per kind of work, equal in all replicas. */
 export const WORKER_LOCK = {
   liveness: 7_162_101,
+  /** Of hubs before `region_rollup`, which fold `fleet_rollup` under it. */
   fold: 7_162_102,
   housekeeping: 7_162_103,
   outbox: 7_162_104,
+  health: 7_162_105,
 } as const;
 
 export interface ClaimedWork {
   readonly name: keyof typeof WORKER_LOCK;
   readonly intervalMs: number;
-  work(tx: EntityManager): Promise<void>;
+  /** May return in how many ms it is due again, when that is sooner than the interval. */
+  work(tx: EntityManager): Promise<number | void>;
 }
 
 export class ClaimedWorker {
@@ -25,6 +28,8 @@ export class ClaimedWorker {
   readonly #log: Logger;
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> = Promise.resolve();
+  #isRunning = false;
+  #dueInMs: number | undefined;
   #stopped = false;
   #failing = false;
 
@@ -36,6 +41,12 @@ export class ClaimedWorker {
 
   start(): void {
     this.#schedule();
+  }
+
+  /** Something to do has just come up: the next tick is now, or right after the one that runs. */
+  nudge(): void {
+    this.#dueInMs = 0;
+    if (!this.#isRunning) this.#schedule();
   }
 
   async stop(): Promise<void> {
@@ -51,22 +62,32 @@ export class ClaimedWorker {
         WORKER_LOCK[this.#work.name],
       ]);
       if (!row?.claimed) return false;
-      await this.#work.work(tx);
+      const dueInMs = await this.#work.work(tx);
+      if (typeof dueInMs === 'number') this.#dueInMs = Math.min(dueInMs, this.#dueInMs ?? dueInMs);
       return true;
     });
   }
 
   #schedule(): void {
     if (this.#stopped) return;
-    const jitterMs = Math.random() * this.#work.intervalMs * 0.1;
-    this.#timer = setTimeout(() => {
-      this.#running = this.tick()
-        .then(
-          () => (this.#failing = false),
-          (error: unknown) => this.#warnOnce(error),
-        )
-        .then(() => this.#schedule());
-    }, this.#work.intervalMs + jitterMs);
+    clearTimeout(this.#timer);
+    const { intervalMs } = this.#work;
+    const jitterMs = Math.random() * intervalMs * 0.1;
+    this.#timer = setTimeout(() => this.#run(), Math.min(this.#dueInMs ?? Infinity, intervalMs + jitterMs));
+  }
+
+  #run(): void {
+    this.#isRunning = true;
+    this.#dueInMs = undefined;
+    this.#running = this.tick()
+      .then(
+        () => (this.#failing = false),
+        (error: unknown) => this.#warnOnce(error),
+      )
+      .then(() => {
+        this.#isRunning = false;
+        this.#schedule();
+      });
   }
 
   /** A database that is away would fill the log: said once, until it works again. */

@@ -1,6 +1,6 @@
 /** Public face of the GraphQL platform: what features build their part of the schema with. */
 export { ApiError, unauthenticated } from './api-error.ts';
-export { connectionOf } from './connection.model.ts';
+export { connectionOf, PageInfo } from './connection.model.ts';
 export { decodeGlobalId, encodeGlobalId, type NodeType } from './global-id.ts';
 export { GraphqlApiModule } from './graphql.module.ts';
 export { GraphQLJson } from './json.scalar.ts';
@@ -8,7 +8,7 @@ export { NodeRegistry } from './node-registry.ts';
 export { Node } from './node.model.ts';
 export { NodeResolver } from './node.resolver.ts';
 export { orderByKey } from './order-by-key.ts';
-export { buildConnection, isInteger, isUuid, readPage, type PageRequest } from './page.ts';
+export { buildConnection, encodeCursor, isInteger, isUuid, readPage, type PageRequest } from './page.ts';
 export { Loaders, type RequestContext } from './request-context.ts';
 export { toUserError } from './user-error.mapper.ts';
 export { UserError } from './user-error.model.ts';

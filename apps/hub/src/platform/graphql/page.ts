@@ -14,15 +14,16 @@ export interface PageRequest {
   readonly after?: string;
 }
 
-/** A validated page. Throws ApiError BAD_USER_INPUT for a size outside 1..100 or a cursor that is not ours. */
+/** A validated page. Throws ApiError BAD_USER_INPUT for a size outside 1..max or a cursor that is not ours. */
 export function readPage(
   wanted: number | null | undefined,
   after: string | null | undefined,
   isKey: (key: string) => boolean,
+  sizes = { default: DEFAULT_PAGE_SIZE, max: MAX_PAGE_SIZE },
 ): PageRequest {
-  const first = wanted ?? DEFAULT_PAGE_SIZE;
-  if (first < 1 || first > MAX_PAGE_SIZE) {
-    throw new ApiError('BAD_USER_INPUT', `"first" must be between 1 and ${MAX_PAGE_SIZE}.`);
+  const first = wanted ?? sizes.default;
+  if (first < 1 || first > sizes.max) {
+    throw new ApiError('BAD_USER_INPUT', `"first" must be between 1 and ${sizes.max}.`);
   }
   if (after === undefined || after === null) return { size: first };
   const key = Buffer.from(after, 'base64url').toString('utf8');
