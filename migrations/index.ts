@@ -1,6 +1,12 @@
 import { Foundation1764460800000 } from './1764460800000-foundation.ts';
 import { StatusDetails1764547200000 } from './1764547200000-status-details.ts';
 import { HealthRollups1764633800000 } from './1764633800000-health-rollups.ts';
+import { DeleteApprovals1764633900000 } from './1764633900000-delete-approvals.ts';
 
 /** Every migration, oldest first. Never edited after release: a change is a new file at the end of this list. */
-export const migrations = [Foundation1764460800000, StatusDetails1764547200000, HealthRollups1764633800000];
+export const migrations = [
+  Foundation1764460800000,
+  StatusDetails1764547200000,
+  HealthRollups1764633800000,
+  DeleteApprovals1764633900000,
+];

@@ -40,7 +40,7 @@ export async function startTestHub(
     agentPort: 0,
     publicAgentAddresses: [],
     logLevel: 'silent',
-    deleteLimits: { perAgent: 3, fleet: 20 },
+    deleteLimits: { perAgent: 3, perActor: 20, fleet: 20 },
     replicaName: `replica-${(databaseCount += 1)}`,
     ...(like ? { tlsFiles: like.runtime.tls.files, adminTokenFile: like.ready.adminTokenFile } : {}),
     ...config,

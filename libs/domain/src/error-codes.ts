@@ -27,7 +27,12 @@ export const ERROR_CODES = {
   NOT_PERMITTED_HERE: "The agent's own limits in the member cluster forbid this; change its values there.",
   DELETION_DENIED: 'Change deletionPolicy first, or delete with "orphan: true", which leaves the object in place.',
   DELETED_LOCALLY: 'Recreate the object, or forget it.',
-  DELETE_BREAKER: 'Many deletes at once are held back; this one goes on by itself when the window has passed.',
+  DELETE_BREAKER:
+    'Many deletes within 5 minutes wait for a person: an ADMIN approves them with the mutation approveDeletes, or forget the object.',
+  DELETE_APPROVAL_EXPIRED: 'Approve the delete again with the mutation approveDeletes.',
+  DELETE_APPROVAL_INVALID:
+    'Approve the delete with the mutation approveDeletes; the approval that came with it is about others.',
+  NOT_BEING_DELETED: 'Delete the object first; only a delete that is on its way can be approved.',
   GENERATION_AHEAD:
     'The member cluster holds a newer generation than the hub: compare both, then save the one you want.',
   BEING_DELETED: 'Wait until the agent has acknowledged the delete.',

@@ -72,7 +72,7 @@ describe('a tombstone', () => {
 
   it('is held back after three deletes within five minutes, and goes on later', () => {
     const decision = decide({ recentDeletesMs: full });
-    expect(text(decision)).toBe('REJECTED NOT_PERMITTED_HERE');
+    expect(text(decision)).toBe('REJECTED DELETE_BREAKER');
     expect(decision).toMatchObject({ remember: false, outcome: { retryable: true } });
     expect(text(decide({ recentDeletesMs: full, nowMs: NOW + 5 * 60_000 }))).toBe('DELETE');
   });
@@ -83,12 +83,18 @@ describe('a tombstone', () => {
       kind: 'DELETE',
       counts: false,
     });
-    const others = { ...approval, hubUids: ['u2'] };
-    expect(text(decide({ ...question, tombstone: { ...tombstone, approval: others } }))).toMatch(/^REJECTED/);
-    const expired = { ...approval, expiresAt: '2026-11-30T04:59:59Z' };
-    expect(text(decide({ ...question, tombstone: { ...tombstone, approval: expired } }))).toMatch(/^REJECTED/);
-    const unreadable = { ...approval, expiresAt: 'soon' };
-    expect(text(decide({ ...question, tombstone: { ...tombstone, approval: unreadable } }))).toMatch(/^REJECTED/);
+  });
+
+  it.each([
+    ['is about other objects', { hubUids: ['u2'] }, 'REJECTED DELETE_APPROVAL_INVALID'],
+    ['has expired', { expiresAt: '2026-11-30T04:59:59Z' }, 'REJECTED DELETE_APPROVAL_EXPIRED'],
+    ['has no readable end', { expiresAt: 'soon' }, 'REJECTED DELETE_APPROVAL_EXPIRED'],
+  ])('is refused for good with an approval that %s, whatever the limit leaves', (_, changes, expected) => {
+    for (const recentDeletesMs of [full, []]) {
+      const decision = decide({ recentDeletesMs, tombstone: { ...tombstone, approval: { ...approval, ...changes } } });
+      expect(text(decision)).toBe(expected);
+      expect(decision).toMatchObject({ remember: false, outcome: { retryable: false } });
+    }
   });
 
   it('lets go without counting as a delete', () => {

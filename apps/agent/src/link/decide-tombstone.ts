@@ -1,7 +1,7 @@
 /**
  * What a tombstone means here (03 rules 1 to 3). The only way by which the link ever deletes. Invariant: only an object
  * that carries the tombstone's own hubUid is touched, and no more objects are deleted in five minutes than the agent's
- * values say, unless a person approved these very objects: a bug in the hub is the scenario.
+ * values say, unless a person approved these very objects until a time to come: a bug in the hub is the scenario.
  */
 import type { KubeObject } from '#domain';
 import type { ObjectOutcome, Tombstone } from '#protocol';
@@ -53,12 +53,34 @@ function decideDelete(question: TombstoneQuestion, live: KubeObject): TombstoneD
   if (!acceptDeletes) {
     return refused(rejected(tombstone, 'NOT_PERMITTED_HERE', "This agent's values accept no deletes from the hub."));
   }
-  if (isApproved(tombstone, nowMs)) return { kind: 'DELETE', live, counts: false };
+  const { approval } = tombstone;
+  if (approval !== undefined) {
+    const refusal = refuseApproval(tombstone, approval, nowMs);
+    return refusal === undefined ? { kind: 'DELETE', live, counts: false } : refused(refusal);
+  }
   const recent = question.recentDeletesMs.filter((at) => Math.abs(nowMs - at) < DELETE_WINDOW_MS);
   if (recent.length < maxDeletes) return { kind: 'DELETE', live, counts: true };
-  const message = `This agent's values allow ${maxDeletes} deletes in 5 minutes, and they are used up; it is tried again later.`;
-  return refused({ ...rejected(tombstone, 'NOT_PERMITTED_HERE', message), retryable: true });
+  const message =
+    `This agent's values (limits.maxDeletes) allow ${maxDeletes} deletes in 5 minutes without an approval, and they are ` +
+    'used up. It is tried again later; an approval of it by the mutation approveDeletes lets it through at once.';
+  return refused({ ...rejected(tombstone, 'DELETE_BREAKER', message), retryable: true });
 }
 
-const isApproved = ({ hubUid, approval }: Tombstone, nowMs: number): boolean =>
-  approval !== undefined && approval.hubUids.includes(hubUid) && nowMs < Date.parse(approval.expiresAt);
+/** An approval that is over, or about other objects, lets nothing through: whoever gave it did not mean this delete now. */
+function refuseApproval(
+  tombstone: Tombstone,
+  { id, hubUids, expiresAt }: NonNullable<Tombstone['approval']>,
+  nowMs: number,
+): ObjectOutcome | undefined {
+  if (!hubUids.includes(tombstone.hubUid)) {
+    return rejected(
+      tombstone,
+      'DELETE_APPROVAL_INVALID',
+      `Approval ${id} does not list this object; nothing was deleted.`,
+    );
+  }
+  if (nowMs < Date.parse(expiresAt)) return undefined;
+  const now = new Date(nowMs).toISOString();
+  const message = `Approval ${id} was good until ${expiresAt}; it is ${now} here. Nothing was deleted; approve it again.`;
+  return rejected(tombstone, 'DELETE_APPROVAL_EXPIRED', message);
+}

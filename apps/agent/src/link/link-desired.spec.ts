@@ -228,7 +228,7 @@ describe('tombstones', () => {
       'a DELETED',
       'b DELETED',
       'c DELETED',
-      'd REJECTED NOT_PERMITTED_HERE',
+      'd REJECTED DELETE_BREAKER',
       'e DELETED',
     ]);
     expect(ack.digest).toBe(digestOf([buildUpsert('d', 1)]));
@@ -236,7 +236,7 @@ describe('tombstones', () => {
     runLink(world);
     const second = await world.hub.nextSession();
     expect(describeOutcomes(await sendDelta(second, 3, [], [buildTombstone('d')]))).toEqual([
-      'd REJECTED NOT_PERMITTED_HERE',
+      'd REJECTED DELETE_BREAKER',
     ]);
     expect(await world.find('d')).toBeDefined();
   });

@@ -1,33 +1,25 @@
 import { describe, expect, it } from 'vitest';
 
-import { BREAKER_WINDOW_MS, releaseTombstones } from './delete-breaker.rules.ts';
+import { explainHold, judgeDelete, type BreakerVerdict } from './delete-breaker.rules.ts';
 
-const limits = { perAgent: 3, fleet: 20 };
-const NOW = 10_000_000;
+const limits = { perAgent: 3, perActor: 10, fleet: 20 };
 
-describe('the delete breaker', () => {
-  it('lets the first three of an agent go', () => {
-    expect(releaseTombstones(3, { agentMs: [], fleetMs: [] }, limits, NOW)).toEqual({ allowed: 3 });
+describe('rule 2: the delete breaker', () => {
+  it.each<[string, number, number, number, BreakerVerdict]>([
+    ['the third of an agent passes', 2, 2, 2, 'PASS'],
+    ['the fourth of an agent waits', 3, 3, 3, 'AGENT_LIMIT'],
+    ['the eleventh of an actor waits, wherever it is', 0, 10, 10, 'ACTOR_LIMIT'],
+    ['the twenty-first of the fleet waits, whoever asks', 0, 0, 20, 'FLEET_LIMIT'],
+    ['the twentieth of the fleet passes', 0, 0, 19, 'PASS'],
+  ])('%s', (_, byAgent, byActor, inFleet, verdict) => {
+    expect(judgeDelete({ byAgent, byActor, inFleet }, limits)).toBe(verdict);
   });
 
-  it('holds the fourth until the oldest leaves the window', () => {
-    const agentMs = [NOW - 100_000, NOW - 50_000, NOW - 1_000];
-    expect(releaseTombstones(1, { agentMs, fleetMs: agentMs }, limits, NOW)).toEqual({
-      allowed: 0,
-      nextAtMs: NOW - 100_000 + BREAKER_WINDOW_MS,
-    });
+  it.each(['AGENT_LIMIT', 'ACTOR_LIMIT', 'FLEET_LIMIT'] as const)('says what to do about %s', (verdict) => {
+    expect(explainHold(verdict, limits)).toMatch(/approveDeletes.*forgetRedisCluster/);
   });
 
-  it('lets a part of them go', () => {
-    const agentMs = [NOW - 100_000];
-    expect(releaseTombstones(5, { agentMs, fleetMs: agentMs }, limits, NOW)).toMatchObject({ allowed: 2 });
-  });
-
-  it('counts the whole fleet', () => {
-    const fleetMs = Array.from({ length: 20 }, (_, index) => NOW - 200_000 + index);
-    expect(releaseTombstones(1, { agentMs: [], fleetMs }, limits, NOW)).toEqual({
-      allowed: 0,
-      nextAtMs: NOW - 200_000 + BREAKER_WINDOW_MS,
-    });
+  it('with a limit of 0 lets nothing pass without an approval', () => {
+    expect(judgeDelete({ byAgent: 0, byActor: 0, inFleet: 0 }, { ...limits, perAgent: 0 })).toBe('AGENT_LIMIT');
   });
 });

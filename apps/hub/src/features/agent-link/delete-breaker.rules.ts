@@ -1,32 +1,49 @@
 /**
- * The delete breaker (03 rule 2): so many deletes within the window for one agent, and so many in the fleet; what is
- * beyond waits until the window has passed. It holds a mistake back long enough for a person to see it; without it one
- * bug or one script empties every cluster in a second. Letting go (ORPHAN) destroys nothing and is not counted.
+ * The delete breaker (03 rule 2): so many deletes within the window for one agent, by one actor, and in the fleet. What is
+ * beyond waits until a person approves these very objects, however long that takes: time alone is no reason to believe
+ * that somebody meant it. Without it one bug or one script empties every cluster in a second. Letting go (ORPHAN)
+ * destroys nothing and is not judged; what a person approved is not counted.
  */
 export const BREAKER_WINDOW_MS = 5 * 60_000;
 
 export interface DeleteLimits {
   readonly perAgent: number;
+  readonly perActor: number;
   readonly fleet: number;
 }
 
-export interface BreakerState {
-  /** Times of the releases within the window, of this agent and of all. */
-  readonly agentMs: readonly number[];
-  readonly fleetMs: readonly number[];
+/** Deletes that passed within the window without an approval. */
+export interface PassedDeletes {
+  readonly byAgent: number;
+  /** Of the same actor; 0 where nobody is known to have asked. */
+  readonly byActor: number;
+  readonly inFleet: number;
 }
 
-/** How many of the wanted tombstones may go now, and when the next one may (ms since 1970; undefined: all may). */
-export function releaseTombstones(
-  wanted: number,
-  state: BreakerState,
-  limits: DeleteLimits,
-  nowMs: number,
-): { readonly allowed: number; readonly nextAtMs?: number } {
-  const room = Math.min(limits.perAgent - state.agentMs.length, limits.fleet - state.fleetMs.length);
-  const allowed = Math.max(0, Math.min(wanted, room));
-  if (allowed === wanted) return { allowed };
-  const agentFull = state.agentMs.length + allowed >= limits.perAgent;
-  const oldestMs = Math.min(nowMs, ...(agentFull ? state.agentMs : state.fleetMs));
-  return { allowed, nextAtMs: oldestMs + BREAKER_WINDOW_MS };
+export type BreakerVerdict = 'PASS' | 'AGENT_LIMIT' | 'ACTOR_LIMIT' | 'FLEET_LIMIT';
+
+/** Whether one more delete may pass. */
+export function judgeDelete(passed: PassedDeletes, limits: DeleteLimits): BreakerVerdict {
+  if (passed.byAgent >= limits.perAgent) return 'AGENT_LIMIT';
+  if (passed.byActor >= limits.perActor) return 'ACTOR_LIMIT';
+  return passed.inFleet >= limits.fleet ? 'FLEET_LIMIT' : 'PASS';
 }
+
+const WHAT_TO_DO =
+  'Nothing is deleted before an ADMIN approves it: mutation approveDeletes(input: {redisClusterIds: [its id, …]}). ' +
+  'To keep what is in the member cluster instead: forgetRedisCluster.';
+
+/** The sentence that a person reads beside DELETE_BREAKER. */
+export function explainHold(verdict: Exclude<BreakerVerdict, 'PASS'>, limits: DeleteLimits): string {
+  switch (verdict) {
+    case 'AGENT_LIMIT':
+      return `More than ${limits.perAgent} deletes for this agent within 5 minutes. ${WHAT_TO_DO}`;
+    case 'ACTOR_LIMIT':
+      return `More than ${limits.perActor} deletes by one actor within 5 minutes. ${WHAT_TO_DO}`;
+    case 'FLEET_LIMIT':
+      return `More than ${limits.fleet} deletes in the fleet within 5 minutes. ${WHAT_TO_DO}`;
+  }
+}
+
+/** For a delete that was approved, and of which nothing was heard before the approval expired. */
+export const APPROVAL_IS_OVER = `The approval of this delete expired before the agent took it. ${WHAT_TO_DO}`;

@@ -162,18 +162,25 @@ export class DesiredSender {
     for (const row of upserts) this.sent.set(row.hubUid, { generation: row.hubGeneration, hash: row.specHash });
   }
 
-  /** Tombstones of DELETE go through the breaker first; those held back are sent when they are due. */
+  /** Tombstones of DELETE have passed the breaker, or pass it now; those held back wait for a person. */
   async #split(rows: readonly TargetRow[]): Promise<Split> {
     const upserts = rows.filter((row) => row.deletion === null);
-    const waiting = rows.filter((row) => row.deletion === 'DELETE' && !row.released).map((row) => row.hubUid);
-    const released =
-      waiting.length > 0
-        ? await this.#parts.desired.release(this.#parts.agentId, waiting, this.#parts.nowMs())
-        : new Set<string>();
-    const tombstones = rows.filter(
-      (row) => row.deletion === 'ORPHAN' || (row.deletion === 'DELETE' && (row.released || released.has(row.hubUid))),
-    );
-    return { upserts, tombstones, held: waiting.filter((hubUid) => !released.has(hubUid)) };
+    const doomed = rows.filter((row) => row.deletion === 'DELETE');
+    const unjudged = doomed.filter((row) => row.breaker === 'UNJUDGED' || row.breaker === 'EXPIRED');
+    const released = await this.#release(unjudged);
+    const mayGo = (row: TargetRow): boolean => row.breaker === 'RELEASED' || released.has(row.hubUid);
+    return {
+      upserts,
+      tombstones: rows.filter((row) => row.deletion === 'ORPHAN' || (row.deletion === 'DELETE' && mayGo(row))),
+      held: doomed.filter((row) => !mayGo(row)).map((row) => row.hubUid),
+    };
+  }
+
+  async #release(rows: readonly TargetRow[]): Promise<ReadonlySet<string>> {
+    const { agentId, desired, nowMs } = this.#parts;
+    if (rows.length === 0) return new Set();
+    const hubUids = rows.map((row) => row.hubUid);
+    return desired.release(agentId, hubUids, nowMs());
   }
 }
 

@@ -16,15 +16,31 @@ export interface TargetRow {
   readonly revertFields: readonly string[] | null;
   readonly dataSetId: string | null;
   readonly deletion: 'DELETE' | 'ORPHAN' | null;
-  readonly released: boolean;
+  /**
+   * What the breaker says of a DELETE. UNJUDGED: nothing yet. EXPIRED: it was approved, and neither the agent nor its status
+   * has told of the delete before the approval ended; once they have, it is sent until it is acked.
+   */
+  readonly breaker: 'RELEASED' | 'HELD' | 'UNJUDGED' | 'EXPIRED' | null;
+  readonly approval: NonNullable<Tombstone['approval']> | null;
   /** The revision of its newest change among those asked for; null for one that is only sent again. */
   readonly revision: number | null;
 }
 
+const BREAKER = `coalesce(
+  (SELECT CASE WHEN a.expires_at <= now() AND EXISTS (SELECT 1 FROM delivery AS d WHERE d.hub_uid = r.hub_uid AND d.state = 'PENDING')
+       AND NOT EXISTS (SELECT 1 FROM resource_status AS s WHERE s.hub_uid = r.hub_uid AND (s.gone OR s.terminating))
+     THEN 'EXPIRED' ELSE 'RELEASED' END
+   FROM tombstone_release AS t LEFT JOIN delete_approval AS a ON a.id = t.approval_id WHERE t.hub_uid = r.hub_uid),
+  CASE WHEN r.deletion_held_at IS NULL THEN 'UNJUDGED' ELSE 'HELD' END)`;
+/** The approval as far as it is about this object: a tombstone does not grow with what was approved beside it. */
+const APPROVAL = `(SELECT json_build_object('id', a.id, 'expiresAt', to_char(a.expires_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'),
+     'hubUids', ARRAY (SELECT u FROM unnest(a.hub_uids) AS u WHERE u = r.hub_uid))
+   FROM tombstone_release AS t JOIN delete_approval AS a ON a.id = t.approval_id WHERE t.hub_uid = r.hub_uid)`;
+
 export const TARGET_COLUMNS = `r.hub_uid AS "hubUid", r.hub_generation AS "hubGeneration", r.spec_hash AS "specHash", r.spec,
   r.namespace, r.name, r.api_version AS "apiVersion", r.kind, r.create_allowed AS "createAllowed", r.adopt,
   r.drift_policy AS "driftPolicy", r.revert_fields AS "revertFields", r.data_set_id AS "dataSetId", r.deletion,
-  EXISTS (SELECT 1 FROM tombstone_release AS t WHERE t.hub_uid = r.hub_uid) AS released`;
+  CASE WHEN r.deletion = 'DELETE' THEN ${BREAKER} END AS breaker, CASE WHEN r.deletion = 'DELETE' THEN ${APPROVAL} END AS approval`;
 
 export const toUpsert = (row: TargetRow): Upsert => ({
   hubUid: row.hubUid,
@@ -49,4 +65,5 @@ export const toTombstone = (row: TargetRow): Tombstone => ({
   apiVersion: row.apiVersion,
   kind: row.kind,
   operation: row.deletion ?? 'ORPHAN',
+  ...(row.approval ? { approval: row.approval } : {}),
 });

@@ -2,15 +2,14 @@
  * Reads what an agent is to be told. Each read is one statement, and revisions of one agent commit in their order (see
  * change-desired.ts), so everything up to the revision returned is in it. An agent sees only its own rows, in SQL.
  */
-import type { DataSource, EntityManager } from 'typeorm';
+import type { DataSource } from 'typeorm';
 
-import { BREAKER_WINDOW_MS, type BreakerState, type DeleteLimits, releaseTombstones } from './delete-breaker.rules.ts';
+import type { DeleteLimits } from './delete-breaker.rules.ts';
 import { TARGET_COLUMNS, type TargetRow } from './desired-target.ts';
+import { judgeDeletes } from './judge-deletes.ts';
 
 /** Changes read at once; more follow in the next Delta. */
 const CHANGES_PER_READ = 200;
-/** Any number: replicas take it while they count deletes. */
-const BREAKER_LOCK = 7_162_201;
 
 export interface ChangeSet {
   /** Reached when all rows have been processed. */
@@ -113,44 +112,10 @@ export class DesiredRepository {
     );
   }
 
-  /** Lets DELETE tombstones through the breaker; the rest wait. Returns the hubUids that may be sent. */
+  /** Takes deletes without a verdict through the breaker. Returns the hubUids that may be sent. */
   release(agentId: string, hubUids: readonly string[], nowMs: number): Promise<ReadonlySet<string>> {
-    return this.#dataSource.transaction(async (tx) => {
-      await tx.query('SELECT pg_advisory_xact_lock($1)', [BREAKER_LOCK]);
-      const state = await readBreaker(tx, agentId, nowMs);
-      const { allowed, nextAtMs } = releaseTombstones(hubUids.length, state, this.#limits, nowMs);
-      const [go, wait] = [hubUids.slice(0, allowed), hubUids.slice(allowed)];
-      await tx.query(
-        `INSERT INTO tombstone_release (hub_uid, agent_id, released_at)
-         SELECT u, $2, $3 FROM unnest($1::uuid[]) AS u ON CONFLICT DO NOTHING`,
-        [go, agentId, new Date(nowMs)],
-      );
-      if (nextAtMs !== undefined) await holdBack(tx, wait, new Date(nextAtMs), this.#limits);
-      return new Set(go);
-    });
+    return this.#dataSource.transaction((tx) =>
+      judgeDeletes(tx, { agentId, hubUids }, { limits: this.#limits, nowMs }),
+    );
   }
-}
-
-async function readBreaker(tx: EntityManager, agentId: string, nowMs: number): Promise<BreakerState> {
-  const rows = await tx.query<{ agentId: string; at: Date }[]>(
-    'SELECT agent_id AS "agentId", released_at AS at FROM tombstone_release WHERE released_at > $1',
-    [new Date(nowMs - BREAKER_WINDOW_MS)],
-  );
-  return {
-    agentMs: rows.filter((row) => row.agentId === agentId).map((row) => row.at.getTime()),
-    fleetMs: rows.map((row) => row.at.getTime()),
-  };
-}
-
-async function holdBack(
-  tx: EntityManager,
-  hubUids: readonly string[],
-  until: Date,
-  limits: DeleteLimits,
-): Promise<void> {
-  await tx.query(
-    `UPDATE delivery SET state = 'WAITING', code = 'DELETE_BREAKER', message = $3, retryable = true, next_attempt_at = $2,
-       updated_at = now() WHERE hub_uid = ANY($1::uuid[])`,
-    [hubUids, until, `more than ${limits.perAgent} deletes here or ${limits.fleet} in the fleet within 5 minutes`],
-  );
 }

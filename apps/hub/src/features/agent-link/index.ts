@@ -1,4 +1,5 @@
 /** Public face of the link: what other features may use. */
 export { changeDesired } from './change-desired.ts';
+export { judgeDeletes } from './judge-deletes.ts';
 export { AgentListener } from './agent-listener.ts';
 export { loseSight } from './store-verdicts.ts';

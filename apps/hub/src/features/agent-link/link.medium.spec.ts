@@ -270,7 +270,7 @@ describe('tombstones', () => {
     agent.close();
   });
 
-  it('beyond three in five minutes wait for the window', async () => {
+  it('beyond three in five minutes wait for an approval', async () => {
     const enrolled = await enrolAgent(hub);
     const { agent } = await openSession(hub, enrolled);
     const wanted = [];

@@ -31,6 +31,21 @@ describe('trimming', () => {
     ]);
   });
 
+  it('keeps what the breaker said of a delete until the agent has acked it, however long it is away', async () => {
+    const enrolled = await enrolAgent(hub);
+    const { hubUid } = await want(hub, enrolled, 'doomed');
+    await unwant(hub, enrolled, hubUid);
+    const gone = randomUUID();
+    await query(
+      `INSERT INTO tombstone_release (hub_uid, agent_id, released_at) SELECT u, $2, now() - interval '60 days'
+       FROM unnest($1::uuid[]) AS u`,
+      [[hubUid, gone], enrolled.agentId],
+    );
+    await trim(trimOutbox);
+    const kept = await query('SELECT hub_uid FROM tombstone_release WHERE hub_uid = ANY($1::uuid[])', [[hubUid, gone]]);
+    expect(kept).toEqual([{ hub_uid: hubUid }]);
+  });
+
   it('forgets empty counts, and counts on after it', async () => {
     const enrolled = await enrolAgent(hub);
     const counts = (): Promise<unknown[]> =>

@@ -14,7 +14,15 @@ export async function trimOutbox(tx: EntityManager): Promise<void> {
        WHERE c.at < now() - $1::interval AND c.revision < h.acked_revision ORDER BY c.at LIMIT ${MOST_AT_ONCE})`,
     [KEEP],
   );
-  await tx.query(`DELETE FROM tombstone_release WHERE released_at < now() - interval '31 days'`);
+  // What an agent that is away has yet to be told keeps its verdict.
+  await tx.query(
+    `DELETE FROM tombstone_release AS t WHERE t.released_at < now() - interval '31 days'
+       AND NOT EXISTS (SELECT 1 FROM resource AS r WHERE r.hub_uid = t.hub_uid)`,
+  );
+  await tx.query(
+    `DELETE FROM delete_approval AS a WHERE a.expires_at < now() - interval '31 days'
+       AND NOT EXISTS (SELECT 1 FROM tombstone_release AS t WHERE t.approval_id = a.id)`,
+  );
   await tx.query(
     // A row that somebody counts in at present is skipped: counting must never wait for tidiness.
     `DELETE FROM agent_rollup WHERE count = 0 AND (agent_id, project_id, mode, version, phase) IN (

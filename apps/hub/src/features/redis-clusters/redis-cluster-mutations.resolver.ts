@@ -1,8 +1,10 @@
 import { Args, Context, Mutation, Resolver } from '@nestjs/graphql';
 import type { Caller } from '../../platform/auth/index.ts';
+import { ApproveDeletesService } from './approve-deletes.service.ts';
 import { CreateRedisClusterService } from './create-redis-cluster.service.ts';
 import {
   AcceptDriftInput,
+  ApproveDeletesInput,
   CreateRedisClusterInput,
   DeleteRedisClusterInput,
   ForgetRedisClusterInput,
@@ -12,6 +14,7 @@ import {
 } from './redis-cluster.inputs.ts';
 import {
   AcceptDriftPayload,
+  ApproveDeletesPayload,
   CreateRedisClusterPayload,
   DeleteRedisClusterPayload,
   ForgetRedisClusterPayload,
@@ -31,6 +34,7 @@ export class RedisClusterMutationsResolver {
     private readonly update: UpdateRedisClusterService,
     private readonly removal: RemoveRedisClusterService,
     private readonly repair: RepairRedisClusterService,
+    private readonly approval: ApproveDeletesService,
   ) {}
 
   @Mutation(() => CreateRedisClusterPayload)
@@ -57,6 +61,17 @@ export class RedisClusterMutationsResolver {
     @Context('caller') caller: Caller,
   ): Promise<DeleteRedisClusterPayload> {
     return this.removal.delete(input, caller);
+  }
+
+  @Mutation(() => ApproveDeletesPayload, {
+    description:
+      'Lets deletes through that the breaker holds back (delivery code DELETE_BREAKER), at the hub and at the agents. ADMIN only; all of them or none.',
+  })
+  approveDeletes(
+    @Args('input') input: ApproveDeletesInput,
+    @Context('caller') caller: Caller,
+  ): Promise<ApproveDeletesPayload> {
+    return this.approval.approve(input, caller);
   }
 
   @Mutation(() => AcceptDriftPayload, { description: 'Takes the live values of drifted fields into the wanted spec.' })

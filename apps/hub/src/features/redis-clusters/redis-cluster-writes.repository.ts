@@ -4,6 +4,7 @@ import { API_GROUP_VERSION, REDIS_CLUSTER_KIND } from '#domain';
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import type { AgentCandidate } from './choose-agent.rules.ts';
+import type { RedisClusterRow } from './redis-cluster.entity.ts';
 
 export interface NewRedisCluster {
   readonly hubUid: string;
@@ -25,6 +26,14 @@ export interface Revision {
   readonly revertFields?: readonly string[];
   readonly allowCreate?: boolean;
   readonly at: Date;
+}
+
+export interface NewDeleteApproval {
+  readonly id: string;
+  /** Name of the principal. */
+  readonly by: string;
+  readonly at: Date;
+  readonly expiresAt: Date;
 }
 
 export interface Placement {
@@ -93,8 +102,36 @@ export class RedisClusterWritesRepository {
     );
   }
 
-  async setDeletion(tx: EntityManager, hubUid: string, deletion: TombstoneKind, at: Date): Promise<void> {
-    await tx.query('UPDATE resource SET deletion = $2, updated_at = $3 WHERE hub_uid = $1', [hubUid, deletion, at]);
+  /** `actor`: id of the principal who asks. The breaker has not judged it yet. */
+  async setDeletion(
+    tx: EntityManager,
+    hubUid: string,
+    { deletion, actor, at }: { readonly deletion: TombstoneKind; readonly actor: string; readonly at: Date },
+  ): Promise<void> {
+    await tx.query(
+      `UPDATE resource SET deletion = $2, deletion_actor = $3, deletion_held_at = NULL, updated_at = $4 WHERE hub_uid = $1`,
+      [hubUid, deletion, actor, at],
+    );
+  }
+
+  /** A person lets these deletes through; each must be locked. */
+  async approveDeletes(
+    tx: EntityManager,
+    approval: NewDeleteApproval,
+    rows: readonly RedisClusterRow[],
+  ): Promise<void> {
+    const hubUids = rows.map((row) => row.hub_uid);
+    await tx.query(
+      'INSERT INTO delete_approval (id, hub_uids, approved_by, approved_at, expires_at) VALUES ($1, $2, $3, $4, $5)',
+      [approval.id, hubUids, approval.by, approval.at, approval.expiresAt],
+    );
+    await tx.query(
+      `INSERT INTO tombstone_release (hub_uid, agent_id, released_at, actor, approval_id)
+       SELECT hub_uid, agent_id, $2, deletion_actor, $3 FROM resource WHERE hub_uid = ANY($1::uuid[])
+       ON CONFLICT (hub_uid) DO UPDATE SET approval_id = excluded.approval_id`,
+      [hubUids, approval.at, approval.id],
+    );
+    await tx.query('UPDATE resource SET deletion_held_at = NULL WHERE hub_uid = ANY($1::uuid[])', [hubUids]);
   }
 
   /** Only where no agent is left who could acknowledge a tombstone. */

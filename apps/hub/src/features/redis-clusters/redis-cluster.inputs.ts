@@ -95,3 +95,22 @@ export class RecreateRedisClusterInput extends RedisClusterTargetInput {}
 
 @InputType()
 export class ForgetRedisClusterInput extends RedisClusterTargetInput {}
+
+@InputType()
+export class ApproveDeletesInput {
+  @Field(() => [ID], { description: 'RedisClusters whose delete is on its way; at most 100.' })
+  redisClusterIds!: string[];
+
+  @Field(() => Int, {
+    nullable: true,
+    description:
+      'How long the agents may take the deletes, in seconds: 60 to 604800. Default 86400. An agent that is away longer needs a new approval.',
+  })
+  expiresInSeconds?: number | null;
+
+  @Field(() => String, { nullable: true, description: IDEMPOTENCY_KEY })
+  idempotencyKey?: string | null;
+
+  @Field(() => Boolean, { nullable: true, defaultValue: false, description: DRY_RUN })
+  dryRun?: boolean | null;
+}

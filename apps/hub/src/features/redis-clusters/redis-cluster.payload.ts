@@ -1,4 +1,4 @@
-import { Field, ObjectType } from '@nestjs/graphql';
+import { Field, GraphQLISODateTime, ID, ObjectType } from '@nestjs/graphql';
 import { UserError } from '../../platform/graphql/index.ts';
 import { RedisCluster } from './redis-cluster.model.ts';
 
@@ -41,4 +41,22 @@ export class ForgetRedisClusterPayload extends RedisClusterPayload {
     description: 'The object may still exist in the member cluster; it is left there, unmanaged.',
   })
   orphaned!: boolean;
+}
+
+@ObjectType()
+export class ApproveDeletesPayload {
+  @Field(() => ID, {
+    nullable: true,
+    description: 'Id of the approval, which the tombstones carry; null when it was refused.',
+  })
+  approvalId!: string | null;
+
+  @Field(() => GraphQLISODateTime, { nullable: true, description: 'An agent takes none of these deletes after it.' })
+  expiresAt!: Date | null;
+
+  @Field(() => [RedisCluster], { description: 'The objects as the approval leaves them.' })
+  redisClusters!: RedisCluster[];
+
+  @Field(() => [UserError])
+  userErrors!: UserError[];
 }

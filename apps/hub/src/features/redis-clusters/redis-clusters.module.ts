@@ -5,6 +5,7 @@ import { AccessModule } from '../access/index.ts';
 import { AuditModule } from '../audit/index.ts';
 import { EventsModule } from '../events/index.ts';
 import { MemberClustersApiModule } from '../member-clusters/index.ts';
+import { ApproveDeletesService } from './approve-deletes.service.ts';
 import { CreateRedisClusterService } from './create-redis-cluster.service.ts';
 import { OpenRedisClusterService } from './open-redis-cluster.service.ts';
 import { PresentRedisClusterService } from './present-redis-cluster.service.ts';
@@ -35,6 +36,7 @@ import { WatchRedisClusterService } from './watch-redis-cluster.service.ts';
     UpdateRedisClusterService,
     RepairRedisClusterService,
     RemoveRedisClusterService,
+    ApproveDeletesService,
     WatchRedisClusterService,
     RedisClustersResolver,
     RedisClusterConnectionResolver,

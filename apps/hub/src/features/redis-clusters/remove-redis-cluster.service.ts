@@ -7,8 +7,9 @@ import { type Clock, type Outcome, refuse, succeed, type TombstoneKind } from '#
 import { Inject, Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import type { Caller } from '../../platform/auth/index.ts';
+import { type HubRuntime, RUNTIME } from '../../platform/lifecycle/hub-runtime.ts';
 import { CLOCK } from '../../platform/lifecycle/time-and-ids.ts';
-import { changeDesired } from '../agent-link/index.ts';
+import { changeDesired, judgeDeletes } from '../agent-link/index.ts';
 import { RunMutationService, type AuditNote } from '../audit/index.ts';
 import { OpenRedisClusterService, stateOf } from './open-redis-cluster.service.ts';
 import { PresentRedisClusterService } from './present-redis-cluster.service.ts';
@@ -18,6 +19,12 @@ import type { DeleteRedisClusterPayload, ForgetRedisClusterPayload } from './red
 import { driftOf, syncOf } from './redis-cluster.mapper.ts';
 import { RedisClusterWritesRepository } from './redis-cluster-writes.repository.ts';
 import { announce } from './revise-redis-cluster.service.ts';
+
+interface Burial {
+  readonly kind: TombstoneKind;
+  /** Id of the principal who asks. */
+  readonly actor: string;
+}
 
 interface Removed {
   readonly hubUid: string;
@@ -32,6 +39,7 @@ export class RemoveRedisClusterService {
     private readonly writes: RedisClusterWritesRepository,
     private readonly present: PresentRedisClusterService,
     @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(RUNTIME) private readonly runtime: HubRuntime,
   ) {}
 
   async delete(input: DeleteRedisClusterInput, caller: Caller): Promise<DeleteRedisClusterPayload> {
@@ -42,7 +50,10 @@ export class RemoveRedisClusterService {
       work: async (tx, note) => {
         const opened = await this.gate.open(tx, input, note, { caller, evenWhenLeaving: true });
         return opened.ok
-          ? this.workDelete(tx, note, opened.value, input.orphan === true ? 'ORPHAN' : 'DELETE')
+          ? this.workDelete(tx, note, opened.value, {
+              kind: input.orphan === true ? 'ORPHAN' : 'DELETE',
+              actor: caller.viewer.principalId,
+            })
           : opened;
       },
       show: (tx, done: Removed) => this.present.show(tx, done.hubUid),
@@ -57,7 +68,7 @@ export class RemoveRedisClusterService {
       input,
       work: async (tx, note) => {
         const opened = await this.gate.open(tx, input, note, { caller, evenWhenLeaving: true });
-        return opened.ok ? this.workForget(tx, note, opened.value) : opened;
+        return opened.ok ? this.workForget(tx, note, opened.value, caller.viewer.principalId) : opened;
       },
       show: async (tx, done: Removed) => ({
         redisCluster: await this.present.show(tx, done.hubUid),
@@ -72,7 +83,7 @@ export class RemoveRedisClusterService {
     tx: EntityManager,
     note: AuditNote,
     row: RedisClusterRow,
-    kind: TombstoneKind,
+    burial: Burial,
   ): Promise<Outcome<Removed>> {
     if (row.agent_state === 'REVOKED') {
       return refuse('AGENT_REVOKED', 'Its agent was revoked and cannot delete anything; forget it instead.', [
@@ -80,33 +91,42 @@ export class RemoveRedisClusterService {
         'id',
       ]);
     }
-    if (readDeletionPolicy(row) === 'Deny' && kind === 'DELETE') {
+    if (readDeletionPolicy(row) === 'Deny' && burial.kind === 'DELETE') {
       const message = 'Its deletionPolicy is DENY; change that first, or delete with "orphan: true".';
       return refuse('DELETION_DENIED', message, ['input', 'id']);
     }
-    return this.bury(tx, note, row, kind);
+    return this.bury(tx, note, row, burial);
   }
 
-  private async workForget(tx: EntityManager, note: AuditNote, row: RedisClusterRow): Promise<Outcome<Removed>> {
-    if (row.agent_state !== 'REVOKED') return this.bury(tx, note, row, 'ORPHAN');
+  private async workForget(
+    tx: EntityManager,
+    note: AuditNote,
+    row: RedisClusterRow,
+    actor: string,
+  ): Promise<Outcome<Removed>> {
+    if (row.agent_state !== 'REVOKED') return this.bury(tx, note, row, { kind: 'ORPHAN', actor });
     note.after = { ...stateOf(row), deletion: 'ORPHAN' };
     await this.writes.remove(tx, row.hub_uid);
     await announce(tx, row, this.clock.nowMs(), 'DELETED');
     return succeed({ hubUid: row.hub_uid, orphaned: mayExist(row) });
   }
 
-  /** A tombstone of the same kind that waits already is enough. */
+  /** A tombstone of the same kind that waits already is enough: however often it is asked for, one item is queued. */
   private async bury(
     tx: EntityManager,
     note: AuditNote,
     row: RedisClusterRow,
-    kind: TombstoneKind,
+    { kind, actor }: Burial,
   ): Promise<Outcome<Removed>> {
     note.after = { ...stateOf(row), deletion: kind };
     if (row.deletion !== kind) {
       const nowMs = this.clock.nowMs();
-      await this.writes.setDeletion(tx, row.hub_uid, kind, new Date(nowMs));
+      await this.writes.setDeletion(tx, row.hub_uid, { deletion: kind, actor, at: new Date(nowMs) });
       await changeDesired(tx, row.agent_id, row.hub_uid, 'TOMBSTONE');
+      if (kind === 'DELETE') {
+        const { deleteLimits: limits } = this.runtime.config;
+        await judgeDeletes(tx, { agentId: row.agent_id, hubUids: [row.hub_uid] }, { limits, nowMs });
+      }
       await announce(tx, row, nowMs);
     }
     return succeed({ hubUid: row.hub_uid, orphaned: kind === 'ORPHAN' && mayExist(row) });

@@ -31,6 +31,7 @@ const environmentSchema = v.strictObject({
   ATOLL_REPLICA_NAME: v.optional(text),
   ATOLL_LOG_LEVEL: v.optional(v.picklist(['trace', 'debug', 'info', 'warn', 'error', 'silent']), 'info'),
   ATOLL_DELETE_LIMIT_PER_AGENT: v.optional(count, '3'),
+  ATOLL_DELETE_LIMIT_PER_ACTOR: v.optional(count, '20'),
   ATOLL_DELETE_LIMIT_FLEET: v.optional(count, '20'),
 });
 
@@ -55,7 +56,7 @@ export interface HubConfig {
   readonly adminTokenFile?: string;
   readonly replicaName?: string;
   readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent';
-  readonly deleteLimits: { readonly perAgent: number; readonly fleet: number };
+  readonly deleteLimits: { readonly perAgent: number; readonly perActor: number; readonly fleet: number };
 }
 
 /** Thrown with one line per wrong key. */
@@ -87,7 +88,11 @@ function toConfig(env: v.InferOutput<typeof environmentSchema>): HubConfig {
     agentPort: env.ATOLL_AGENT_PORT,
     publicAgentAddresses: env.ATOLL_PUBLIC_AGENT_ADDRESS ?? [],
     logLevel: env.ATOLL_LOG_LEVEL,
-    deleteLimits: { perAgent: env.ATOLL_DELETE_LIMIT_PER_AGENT, fleet: env.ATOLL_DELETE_LIMIT_FLEET },
+    deleteLimits: {
+      perAgent: env.ATOLL_DELETE_LIMIT_PER_AGENT,
+      perActor: env.ATOLL_DELETE_LIMIT_PER_ACTOR,
+      fleet: env.ATOLL_DELETE_LIMIT_FLEET,
+    },
     ...(env.DATABASE_URL && { databaseUrl: env.DATABASE_URL }),
     ...(env.ATOLL_PUBLIC_API_ADDRESS && { publicApiAddress: env.ATOLL_PUBLIC_API_ADDRESS }),
     ...(tlsFiles && { tlsFiles }),

@@ -1,0 +1,104 @@
+/**
+ * Takes deletes of one agent through the breaker and books the verdict: let through for good, or held until a person
+ * approves them. Every delete is judged once, in the mutation that asks for it, so that an agent that is away
+ * does not stretch many deletes over many windows; what comes without a verdict (a hub of before, a bug) is judged
+ * before it is sent. Rows are locked before the breaker, as a mutation does it: the other order would deadlock with it.
+ */
+import type { EntityManager } from 'typeorm';
+
+import {
+  APPROVAL_IS_OVER,
+  BREAKER_WINDOW_MS,
+  type DeleteLimits,
+  explainHold,
+  judgeDelete,
+  type PassedDeletes,
+} from './delete-breaker.rules.ts';
+
+/** Any number: replicas take it while they count deletes. */
+const BREAKER_LOCK = 7_162_201;
+
+export interface DeletesOfAgent {
+  readonly agentId: string;
+  readonly hubUids: readonly string[];
+}
+
+export interface Judge {
+  readonly limits: DeleteLimits;
+  readonly nowMs: number;
+}
+
+interface DoomedRow {
+  readonly hubUid: string;
+  readonly actor: string | null;
+  /** It was approved before, and the approval has expired. */
+  readonly approved: boolean;
+}
+
+/** Returns the hubUids that may be sent. */
+export async function judgeDeletes(
+  tx: EntityManager,
+  { agentId, hubUids }: DeletesOfAgent,
+  judge: Judge,
+): Promise<ReadonlySet<string>> {
+  const rows = await lockDoomed(tx, agentId, hubUids);
+  await tx.query('SELECT pg_advisory_xact_lock($1)', [BREAKER_LOCK]);
+  const passed = new Set<string>();
+  for (const row of rows) {
+    const hold = row.approved ? APPROVAL_IS_OVER : await findHold(tx, agentId, row, judge);
+    if (hold !== undefined) {
+      await holdBack(tx, row, hold, judge.nowMs);
+      continue;
+    }
+    await letThrough(tx, agentId, row, judge.nowMs);
+    passed.add(row.hubUid);
+  }
+  return passed;
+}
+
+function lockDoomed(tx: EntityManager, agentId: string, hubUids: readonly string[]): Promise<DoomedRow[]> {
+  return tx.query(
+    `SELECT r.hub_uid AS "hubUid", r.deletion_actor AS actor,
+       EXISTS (SELECT 1 FROM tombstone_release AS t WHERE t.hub_uid = r.hub_uid AND t.approval_id IS NOT NULL) AS approved
+     FROM resource AS r WHERE r.agent_id = $1 AND r.hub_uid = ANY($2::uuid[]) AND r.deletion = 'DELETE'
+     ORDER BY r.hub_uid FOR NO KEY UPDATE OF r`,
+    [agentId, hubUids],
+  );
+}
+
+async function findHold(
+  tx: EntityManager,
+  agentId: string,
+  { actor }: DoomedRow,
+  { limits, nowMs }: Judge,
+): Promise<string | undefined> {
+  const rows = await tx.query<PassedDeletes[]>(
+    `SELECT count(*) FILTER (WHERE agent_id = $2)::int AS "byAgent", count(*) FILTER (WHERE actor = $3)::int AS "byActor",
+       count(*)::int AS "inFleet"
+     FROM tombstone_release WHERE released_at > $1 AND approval_id IS NULL`,
+    [new Date(nowMs - BREAKER_WINDOW_MS), agentId, actor],
+  );
+  const verdict = judgeDelete(rows[0] ?? { byAgent: 0, byActor: 0, inFleet: 0 }, limits);
+  return verdict === 'PASS' ? undefined : explainHold(verdict, limits);
+}
+
+const letThrough = (
+  tx: EntityManager,
+  agentId: string,
+  { hubUid, actor }: DoomedRow,
+  nowMs: number,
+): Promise<unknown> =>
+  tx.query(
+    `INSERT INTO tombstone_release (hub_uid, agent_id, released_at, actor) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`,
+    [hubUid, agentId, new Date(nowMs), actor],
+  );
+
+async function holdBack(tx: EntityManager, { hubUid }: DoomedRow, message: string, nowMs: number): Promise<void> {
+  await tx.query('DELETE FROM tombstone_release WHERE hub_uid = $1', [hubUid]);
+  await tx.query('UPDATE resource SET deletion_held_at = $2 WHERE hub_uid = $1', [hubUid, new Date(nowMs)]);
+  await tx.query(
+    `UPDATE delivery SET state = 'WAITING', code = 'DELETE_BREAKER', message = $2, retryable = false,
+       next_attempt_at = NULL, updated_at = $3 WHERE hub_uid = $1`,
+    [hubUid, message, new Date(nowMs)],
+  );
+}
