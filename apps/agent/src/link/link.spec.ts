@@ -197,8 +197,8 @@ describe('a session that breaks', () => {
     connection.close();
     await world.hub.nextSession();
     expect(Date.now() - askedAt).toBeGreaterThanOrEqual(690);
-    // Counted from the request, not from the end; without the request it would be a second at least.
-    expect(waits.at(-1)).toBeLessThanOrEqual(400);
+    // Counted from the request, not from the end: it would be 700; without the request it would be a second at least.
+    expect(waits.at(-1)).toBeLessThan(700);
   });
 
   it('by a terminal refusal is not tried again before a minute has passed', async () => {
