@@ -188,7 +188,7 @@ export class AgentConnection {
       },
       nonce,
     );
-    await session.begin(mode, hello.appliedRevision);
+    session.begin(mode, hello.appliedRevision, answer);
   }
 
   #offer(): { challenge: string; audience: string } {

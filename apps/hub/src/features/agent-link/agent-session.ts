@@ -7,7 +7,7 @@ import type { Logger } from 'pino';
 
 import { acceptKey } from './accept-key.ts';
 import { type AgentPeer, CLOSE } from './agent-peer.ts';
-import type { DesiredSender } from './desired-sender.ts';
+import type { Beginning, DesiredSender } from './desired-sender.ts';
 import type { LinkParts } from './link-parts.ts';
 import type { AgentRow } from './session.repository.ts';
 
@@ -49,8 +49,8 @@ export class AgentSession {
     this.#inventory = parts.inventory;
   }
 
-  async begin(mode: Welcome['mode'], appliedRevision: number): Promise<void> {
-    await this.sender.start(mode, appliedRevision);
+  begin(mode: Welcome['mode'], appliedRevision: number, beginning: Beginning): void {
+    this.sender.start(mode, appliedRevision, beginning);
   }
 
   /** The message is one of an agent that already said Hello. */
@@ -103,7 +103,7 @@ export class AgentSession {
   async close(): Promise<void> {
     this.#ended = true;
     this.sender.stop();
-    await this.#parts.link.sessions.disconnect(this.agentId, this.sessionNo, this.#parts.link.clock.nowMs());
+    await this.#parts.link.sessions.disconnect(this, this.#parts.link.clock.nowMs());
   }
 
   async #setInventory(inventory: 'SYNCED' | 'UNKNOWN'): Promise<void> {

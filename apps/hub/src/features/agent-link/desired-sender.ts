@@ -5,6 +5,7 @@
  */
 import type { DesiredAck, Welcome } from '#protocol';
 import { chunkBySize, digestOf } from '#protocol';
+import type { Acceptance } from './accept-hellos.ts';
 import type { AgentPeer } from './agent-peer.ts';
 import type { ChangeSet, DesiredRepository } from './desired.repository.ts';
 import { type TargetRow, toTombstone, toUpsert } from './desired-target.ts';
@@ -23,6 +24,9 @@ export interface SenderParts {
   readonly onSettled: (seconds: number) => void;
   readonly onFailure: (error: unknown) => void;
 }
+
+/** As the hub had it booked when the session began. */
+export type Beginning = Pick<Extract<Acceptance, { accepted: true }>, 'head' | 'unsettled'>;
 
 interface Split {
   readonly upserts: readonly TargetRow[];
@@ -54,11 +58,16 @@ export class DesiredSender {
     return this.#inFlight !== undefined && ack.revision >= this.#inFlight.revision;
   }
 
-  /** `appliedRevision`: from the agent's Hello. */
-  async start(mode: Welcome['mode'], appliedRevision: number): Promise<void> {
+  /**
+   * `appliedRevision`: from the agent's Hello. An agent that is in step is sent nothing and costs no read; one whose last
+   * ack was lost is asked for its digest.
+   */
+  start(mode: Welcome['mode'], appliedRevision: number, { head, unsettled }: Beginning): void {
     this.#mode = mode;
     this.#reached = appliedRevision;
-    this.wake(mode === 'DELTA' ? await this.#parts.desired.findUnsettled(this.#parts.agentId) : []);
+    if (mode !== 'DELTA') return this.wake();
+    if (appliedRevision < head.revision || unsettled.length > 0) return this.wake(unsettled);
+    if (head.ackedRevision < head.revision) this.askForDigest();
   }
 
   stop(): void {

@@ -69,29 +69,21 @@ export class DesiredRepository {
     });
   }
 
-  /** Objects whose current generation is not settled: at Hello all that a retry can mend, the others when they are due. */
-  async findUnsettled(agentId: string): Promise<readonly string[]> {
-    const rows = await this.#dataSource.query<{ hubUid: string }[]>(
-      `SELECT d.hub_uid AS "hubUid" FROM delivery AS d JOIN resource AS r ON r.hub_uid = d.hub_uid
-       WHERE r.agent_id = $1 AND (r.deletion IS NOT NULL OR d.state IN ('PENDING', 'CONFLICT')
-         OR (d.state IN ('REJECTED', 'WAITING') AND (d.retryable IS NOT FALSE OR d.next_attempt_at <= now()))
-         OR (d.state = 'DELETED_LOCALLY' AND d.next_attempt_at <= now()))
-       ORDER BY d.hub_uid`,
-      [agentId],
-    );
-    return rows.map((row) => row.hubUid);
-  }
-
-  /** Agents with a session here that are behind, and objects of theirs whose next attempt is due. */
-  async findDue(replica: string): Promise<ReadonlyMap<string, readonly string[]>> {
+  /**
+   * Agents with a session here that have changes of the last `sinceMs` to be told, and objects of theirs whose next
+   * attempt became due in it. Both by an index over time, so that it costs what there is to tell, not the fleet.
+   */
+  async findDue(replica: string, sinceMs: number): Promise<ReadonlyMap<string, readonly string[]>> {
     const rows = await this.#dataSource.query<{ agentId: string; hubUid: string | null }[]>(
-      `SELECT s.agent_id AS "agentId", NULL AS "hubUid" FROM agent_session AS s JOIN agent_spec_head AS h ON h.agent_id = s.agent_id
-       WHERE s.replica = $1 AND s.state = 'CONNECTED' AND h.revision > h.acked_revision
+      `SELECT DISTINCT c.agent_id AS "agentId", NULL::uuid AS "hubUid" FROM desired_change AS c
+       JOIN agent_spec_head AS h ON h.agent_id = c.agent_id AND c.revision > h.acked_revision
+       JOIN agent_session AS s ON s.agent_id = c.agent_id AND s.replica = $1 AND s.state = 'CONNECTED'
+       WHERE c.at > now() - $2 * interval '1 millisecond'
        UNION ALL
        SELECT s.agent_id, d.hub_uid FROM delivery AS d JOIN resource AS r ON r.hub_uid = d.hub_uid
-       JOIN agent_session AS s ON s.agent_id = r.agent_id
-       WHERE s.replica = $1 AND s.state = 'CONNECTED' AND d.next_attempt_at <= now()`,
-      [replica],
+       JOIN agent_session AS s ON s.agent_id = r.agent_id AND s.replica = $1 AND s.state = 'CONNECTED'
+       WHERE d.next_attempt_at <= now() AND d.next_attempt_at > now() - $2 * interval '1 millisecond'`,
+      [replica, sinceMs],
     );
     const due = new Map<string, string[]>();
     for (const { agentId, hubUid } of rows) {

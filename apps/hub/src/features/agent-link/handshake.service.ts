@@ -15,8 +15,8 @@ import {
   verifyInput,
 } from '#protocol';
 import type { EnrolmentRepository } from './enrolment.repository.ts';
+import type { Acceptance } from './accept-hellos.ts';
 import type { AgentRow, SessionRepository } from './session.repository.ts';
-import type { SpecHead } from './resume-mode.rules.ts';
 
 /** How long an agent whose approval is pending waits before it asks again; it is told at once when it stays connected. */
 const ENROL_RETRY_MS = 15_000;
@@ -31,7 +31,7 @@ export interface Offer {
 }
 
 export type HelloAnswer =
-  | { readonly kind: 'ACCEPTED'; readonly sessionNo: number; readonly head: SpecHead; readonly agent: AgentRow }
+  | ({ readonly kind: 'ACCEPTED'; readonly agent: AgentRow } & Extract<Acceptance, { accepted: true }>)
   | { readonly kind: 'REFUSED'; readonly refused: HubPayloads['Refused'] }
   | { readonly kind: 'UPGRADE'; readonly upgrade: HubPayloads['UpgradeRequired'] };
 
@@ -90,18 +90,20 @@ export class HandshakeService {
     if (!key) return refused('SIGNATURE_INVALID', 'the Hello is not signed with the enrolled key');
     const refusal = refuseByState(agent) ?? (await this.#refuseByPlace(agent, hello));
     if (refusal) return refusal;
-    if (key === 'current' && agent.publicKey && agent.previousPublicKey) {
-      await this.#sessions.forgetPreviousKey(agent.id, agent.publicKey);
-    }
-    return this.#accept(agent, hello);
+    return this.#accept(agent, hello, key);
   }
 
-  async #accept(agent: AgentRow, hello: Hello): Promise<HelloAnswer> {
-    const acceptance = await this.#sessions.accept(agent, hello, this.#clock.nowMs());
+  async #accept(agent: AgentRow, hello: Hello, signedWith: Buffer): Promise<HelloAnswer> {
+    const acceptance = await this.#sessions.accept({ agent, hello, signedWith }, this.#clock.nowMs());
     if (acceptance.accepted) return { kind: 'ACCEPTED', ...acceptance, agent };
-    return acceptance.reason === 'CLONED'
-      ? refused('AGENT_QUARANTINED', `two live instances use one key: ${QUARANTINED}`)
-      : refused('AGENT_REVOKED', 'this agent was revoked; enrol it anew');
+    switch (acceptance.reason) {
+      case 'CLONED':
+        return refused('AGENT_QUARANTINED', `two live instances use one key: ${QUARANTINED}`);
+      case 'NOT_ACTIVE':
+        return refused('AGENT_REVOKED', 'this agent was revoked; enrol it anew');
+      case 'INCOMPLETE':
+        throw new Error(`agent ${agent.id} has no session row or no spec head`);
+    }
   }
 
   /** Key and place belong together: the same key in another cluster is a clone or a theft. */
@@ -123,13 +125,14 @@ export class HandshakeService {
   }
 }
 
-/** Which of the agent's keys signed: after a rotation whose answer was lost the previous one still may. */
-function findSigningKey(agent: AgentRow, offer: Offer, hello: Hello): 'current' | 'previous' | undefined {
+/** The key of the agent's that signed: after a rotation whose answer was lost the previous one still may. */
+function findSigningKey(agent: AgentRow, offer: Offer, hello: Hello): Buffer | undefined {
   const bytes = helloSigningInput(offer.challenge, offer.audience, hello.agentId);
-  const signedBy = (key: Buffer | null): boolean =>
-    key !== null && verifyInput(key.toString('base64url'), bytes, hello.signature);
-  if (signedBy(agent.publicKey)) return 'current';
-  return signedBy(agent.previousPublicKey) ? 'previous' : undefined;
+  return (
+    [agent.publicKey, agent.previousPublicKey].find(
+      (key) => key !== null && verifyInput(key.toString('base64url'), bytes, hello.signature),
+    ) ?? undefined
+  );
 }
 
 function refuseByState(agent: AgentRow): ReturnType<typeof refused> | undefined {

@@ -1,6 +1,8 @@
 /**
  * The sessions that this replica holds. Hints from other replicas, and a poll behind them, end those that were taken
- * over, quarantined or revoked, and wake those whose desired state changed.
+ * over, quarantined or revoked, and wake those whose desired state changed. The poll asks for what changed lately, and
+ * looks at every session once a round; only after a time in which hints were surely lost at all of them at once. To ask
+ * for all of ten thousand sessions at each poll would cost more than everything else a quiet fleet does.
  */
 import { Inject, Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import type { Logger } from 'pino';
@@ -10,9 +12,12 @@ import { signalsOf } from '../../platform/database/signals.ts';
 import { type HubRuntime, RUNTIME } from '../../platform/lifecycle/hub-runtime.ts';
 import type { AgentSession } from './agent-session.ts';
 import { DesiredRepository } from './desired.repository.ts';
+import { ALL_TIME_MS, chooseLookBackMs, ROUND_POLLS, takeNextOfRound } from './look-round.rules.ts';
 import { SessionRepository } from './session.repository.ts';
 
 const POLL_MS = 1_500;
+/** Sessions that arrive, and hints about sessions, within this are looked at together. */
+const MERGE_MS = 20;
 
 @Injectable()
 export class LiveSessions implements OnApplicationBootstrap, OnModuleDestroy {
@@ -20,6 +25,12 @@ export class LiveSessions implements OnApplicationBootstrap, OnModuleDestroy {
   readonly #log: Logger;
   readonly #stops: (() => void)[] = [];
   #polling: Promise<void> = Promise.resolve();
+  readonly #toLookAt = new Set<string>();
+  /** Agents of this round that were not looked at yet. */
+  #round: string[] = [];
+  #polls = 0;
+  #polledAtMs: number | undefined;
+  #lookTimer: NodeJS.Timeout | undefined;
   #stopped = false;
   #failing = false;
 
@@ -40,8 +51,11 @@ export class LiveSessions implements OnApplicationBootstrap, OnModuleDestroy {
         for (const agentId of agentIds) this.#byAgent.get(agentId)?.sender.wake();
       }),
       signals.listen('session', (agentIds) => {
-        const mine = agentIds.filter((agentId) => this.#byAgent.has(agentId));
-        if (mine.length > 0) void this.#endFenced(mine).catch((error: unknown) => this.#warn(error));
+        for (const agentId of agentIds) if (this.#byAgent.has(agentId)) this.#lookSoon(agentId);
+      }),
+      signals.onGap(() => {
+        this.#polledAtMs = undefined;
+        for (const agentId of this.#byAgent.keys()) this.#lookSoon(agentId);
       }),
     );
     const { epochListeners } = this.runtime;
@@ -56,6 +70,7 @@ export class LiveSessions implements OnApplicationBootstrap, OnModuleDestroy {
   async onModuleDestroy(): Promise<void> {
     this.#stopped = true;
     for (const stop of this.#stops) stop();
+    clearTimeout(this.#lookTimer);
     await this.#polling;
   }
 
@@ -67,6 +82,8 @@ export class LiveSessions implements OnApplicationBootstrap, OnModuleDestroy {
     this.#byAgent.get(session.agentId)?.end('TAKEN_OVER');
     this.#byAgent.set(session.agentId, session);
     this.runtime.metrics.sessions.set(this.#byAgent.size);
+    // What was hinted between its acceptance and here found no session to wake or to end.
+    this.#lookSoon(session.agentId);
   }
 
   remove(session: AgentSession): void {
@@ -74,15 +91,26 @@ export class LiveSessions implements OnApplicationBootstrap, OnModuleDestroy {
     this.runtime.metrics.sessions.set(this.#byAgent.size);
   }
 
-  async #endFenced(agentIds: readonly string[]): Promise<void> {
+  #lookSoon(agentId: string): void {
+    this.#toLookAt.add(agentId);
+    this.#lookTimer ??= setTimeout(() => {
+      this.#lookTimer = undefined;
+      const agentIds = [...this.#toLookAt];
+      this.#toLookAt.clear();
+      void this.#lookAt(agentIds).catch((error: unknown) => this.#warn(error));
+    }, MERGE_MS).unref();
+  }
+
+  async #lookAt(agentIds: readonly string[]): Promise<void> {
     const sessions = agentIds.flatMap((agentId) => this.#byAgent.get(agentId) ?? []);
     if (sessions.length === 0) return;
-    const fenced = await this.sessions.findFenced(sessions);
+    const found = await this.sessions.findFencedOrBehind(sessions);
     for (const session of sessions) {
-      const state = fenced.get(session.agentId);
+      const { state, fenced } = found.get(session.agentId) ?? {};
       if (state === undefined) continue;
       if (state === 'QUARANTINED' || state === 'REVOKED') session.end(state);
-      else session.end('TAKEN_OVER');
+      else if (fenced) session.end('TAKEN_OVER');
+      else session.sender.wake();
     }
   }
 
@@ -101,10 +129,15 @@ export class LiveSessions implements OnApplicationBootstrap, OnModuleDestroy {
 
   async #poll(): Promise<void> {
     if (this.#byAgent.size === 0) return;
-    await this.#endFenced([...this.#byAgent.keys()]);
-    for (const [agentId, hubUids] of await this.desired.findDue(this.runtime.replica)) {
+    const nowMs = performance.now();
+    if (this.#round.length === 0) this.#round = [...this.#byAgent.keys()];
+    await this.#lookAt(takeNextOfRound(this.#round, this.#byAgent.size));
+    this.#polls += 1;
+    const since = this.#polls % ROUND_POLLS === 0 ? ALL_TIME_MS : chooseLookBackMs(nowMs, this.#polledAtMs);
+    for (const [agentId, hubUids] of await this.desired.findDue(this.runtime.replica, since)) {
       this.#byAgent.get(agentId)?.sender.wake(hubUids);
     }
+    this.#polledAtMs = nowMs;
   }
 
   /** Said once, until it works again. */

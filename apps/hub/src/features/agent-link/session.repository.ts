@@ -3,13 +3,12 @@
  * lower number is fenced from then on (03 rule 7). Newest wins, on whichever replica it arrived.
  */
 import type { Hello } from '#protocol';
-import type { DataSource, EntityManager } from 'typeorm';
+import type { DataSource } from 'typeorm';
 
-import { appendChanges } from '../../platform/database/change-log.ts';
-import { signalsOf } from '../../platform/database/signals.ts';
-import type { SpecHead } from './resume-mode.rules.ts';
-import { loseSight } from './store-verdicts.ts';
-import { isCloned, TAKE_OVER_WINDOW_MS, type TakeOver } from './take-over.rules.ts';
+import { type Acceptance, acceptHellos, type HelloEntry } from './accept-hellos.ts';
+import type { SessionKey } from './delivery-book.ts';
+import { MergedCalls } from './merged-calls.ts';
+import { quarantine } from './quarantine.ts';
 
 export interface AgentRow {
   readonly id: string;
@@ -22,59 +21,68 @@ export interface AgentRow {
   readonly state: 'PENDING_TOKEN' | 'PENDING_APPROVAL' | 'ACTIVE' | 'QUARANTINED' | 'REVOKED';
 }
 
-export type Acceptance =
-  | { readonly accepted: true; readonly sessionNo: number; readonly head: SpecHead }
-  | { readonly accepted: false; readonly reason: 'CLONED' | 'NOT_ACTIVE' };
-
-interface PreviousSession {
-  readonly sessionNo: number;
-  readonly instanceId: string | null;
+/** A session that is fenced or behind; `state` is its agent's. */
+export interface SessionView {
   readonly state: string;
+  readonly fenced: boolean;
 }
+
+/** Hellos of a herd arrive within this of each other; one alone waits no longer than that either. */
+const MERGE_MS = 5;
+/** Of Hellos at once: their signatures are checked in one go, which keeps the event loop from all else. */
+const MAX_HELLOS = 100;
+const MAX_ENDS = 1_000;
 
 export class SessionRepository {
   readonly #dataSource: DataSource;
   readonly #replica: string;
+  readonly #finds: MergedCalls<string, AgentRow | undefined>;
+  readonly #accepts: MergedCalls<HelloEntry & { readonly nowMs: number }, Acceptance>;
+  readonly #ends: MergedCalls<SessionKey & { readonly nowMs: number }, void>;
 
   constructor(dataSource: DataSource, replica: string) {
     this.#dataSource = dataSource;
     this.#replica = replica;
+    this.#finds = new MergedCalls({ mergeMs: MERGE_MS, maxCalls: MAX_HELLOS, work: (ids) => this.#findAll(ids) });
+    this.#accepts = new MergedCalls({ mergeMs: 0, maxCalls: MAX_HELLOS, work: (entries) => this.#acceptAll(entries) });
+    this.#ends = new MergedCalls({ mergeMs: MERGE_MS, maxCalls: MAX_ENDS, work: (keys) => this.#disconnectAll(keys) });
   }
 
-  async findAgent(agentId: string): Promise<AgentRow | undefined> {
+  /** Hellos that wait for the database. */
+  get waitingHellos(): number {
+    return this.#finds.length + this.#accepts.length;
+  }
+
+  findAgent(agentId: string): Promise<AgentRow | undefined> {
+    return this.#finds.add(agentId);
+  }
+
+  accept(entry: HelloEntry, nowMs: number): Promise<Acceptance> {
+    return this.#accepts.add({ ...entry, nowMs });
+  }
+
+  async #findAll(agentIds: readonly string[]): Promise<readonly (AgentRow | undefined)[]> {
     const rows = await this.#dataSource.query<AgentRow[]>(
       `SELECT id, member_cluster_id AS "memberClusterId", scope_kind AS "scopeKind", scope_namespace AS "scopeNamespace",
          public_key AS "publicKey", previous_public_key AS "previousPublicKey", fingerprint, state
-       FROM agent WHERE id = $1`,
-      [agentId],
+       FROM agent WHERE id = ANY($1::uuid[])`,
+      [[...new Set(agentIds)]],
     );
-    return rows[0];
+    const byId = new Map(rows.map((row) => [row.id, row]));
+    return agentIds.map((agentId) => byId.get(agentId));
   }
 
-  accept(agent: AgentRow, hello: Hello, nowMs: number): Promise<Acceptance> {
-    return this.#dataSource.transaction(async (tx) => {
-      const previous = await lockSession(tx, agent.id);
-      const takeOver = await recordTakeOver(tx, agent.id, previous, hello.instanceId, nowMs);
-      if (takeOver === 'CLONED') {
-        await quarantine(tx, agent.id, 'two live instances take the session from each other', nowMs);
-        return { accepted: false, reason: 'CLONED' };
-      }
-      if (!(await updateAgent(tx, hello))) return { accepted: false, reason: 'NOT_ACTIVE' };
-      const sessionNo = previous.sessionNo + 1;
-      await tx.query(
-        `UPDATE agent_session SET session_no = $2, replica = $3, instance_id = $4, state = 'CONNECTED', inventory = $5,
-           connected_at = $6 WHERE agent_id = $1`,
-        [agent.id, sessionNo, this.#replica, hello.instanceId, hello.inventory, new Date(nowMs)],
-      );
-      await tx.query(
-        `INSERT INTO agent_seen (agent_id, seen_at, verdict) VALUES ($1, now(), 'FRESH')
-         ON CONFLICT (agent_id) DO UPDATE SET seen_at = now(), verdict = 'FRESH'`,
-        [agent.id],
-      );
-      await appendChanges(tx, nowMs, [{ topic: 'memberCluster', subject: agent.memberClusterId, kind: 'CHANGED' }]);
-      signalsOf(tx.dataSource).sendAfterCommit(tx, 'session', agent.id);
-      return { accepted: true, sessionNo, head: await readHead(tx, agent.id) };
-    });
+  /** An agent's second Hello in one run is a take-over of the first, so it is judged after that one has its session. */
+  async #acceptAll(entries: readonly (HelloEntry & { readonly nowMs: number })[]): Promise<readonly Acceptance[]> {
+    const answers = new Map<HelloEntry, Acceptance>();
+    for (let left = entries; left.length > 0;) {
+      const round = new Map(left.toReversed().map((entry) => [entry.agent.id, entry]));
+      const nowMs = Math.max(...left.map((entry) => entry.nowMs));
+      const answered = await acceptHellos(this.#dataSource, this.#replica, [...round.values()], nowMs);
+      for (const [agentId, entry] of round) answers.set(entry, answered.get(agentId) ?? INCOMPLETE);
+      left = left.filter((entry) => !answers.has(entry));
+    }
+    return entries.map((entry) => answers.get(entry) ?? INCOMPLETE);
   }
 
   /** Another fingerprint under a known key: nobody may use the key until a person has looked. */
@@ -82,11 +90,22 @@ export class SessionRepository {
     await this.#dataSource.transaction((tx) => quarantine(tx, agentId, reason, nowMs));
   }
 
-  async disconnect(agentId: string, sessionNo: number, nowMs: number): Promise<void> {
+  disconnect(session: SessionKey, nowMs: number): Promise<void> {
+    return this.#ends.add({ agentId: session.agentId, sessionNo: session.sessionNo, nowMs });
+  }
+
+  async #disconnectAll(keys: readonly (SessionKey & { readonly nowMs: number })[]): Promise<readonly undefined[]> {
+    const sorted = keys.toSorted((one, other) => (one.agentId < other.agentId ? -1 : 1));
     await this.#dataSource.query(
-      `UPDATE agent_session SET state = 'DISCONNECTED', disconnected_at = $3 WHERE agent_id = $1 AND session_no = $2`,
-      [agentId, sessionNo, new Date(nowMs)],
+      `WITH mine AS (
+         SELECT s.agent_id, i.at FROM unnest($1::uuid[], $2::bigint[], $3::timestamptz[]) AS i(agent_id, session_no, at)
+         JOIN agent_session AS s ON s.agent_id = i.agent_id AND s.session_no = i.session_no
+         ORDER BY s.agent_id FOR NO KEY UPDATE OF s
+       )
+       UPDATE agent_session AS s SET state = 'DISCONNECTED', disconnected_at = mine.at FROM mine WHERE s.agent_id = mine.agent_id`,
+      [sorted.map((one) => one.agentId), sorted.map((one) => one.sessionNo), sorted.map((one) => new Date(one.nowMs))],
     );
+    return keys.map(() => undefined);
   }
 
   /** At start: whatever this replica's name held before it was killed is gone. */
@@ -105,16 +124,19 @@ export class SessionRepository {
     ]);
   }
 
-  /** Which of these sessions may no longer write: taken over, quarantined or revoked. */
-  async findFenced(sessions: readonly { agentId: string; sessionNo: number }[]): Promise<ReadonlyMap<string, string>> {
-    const rows = await this.#dataSource.query<{ agentId: string; state: string }[]>(
-      `SELECT mine.agent_id AS "agentId", coalesce(a.state, 'REVOKED') AS state
+  /** Which of these sessions may no longer write (taken over, quarantined, revoked), or have something to be told. */
+  async findFencedOrBehind(sessions: readonly SessionKey[]): Promise<ReadonlyMap<string, SessionView>> {
+    const rows = await this.#dataSource.query<(SessionView & { agentId: string })[]>(
+      `SELECT mine.agent_id AS "agentId", coalesce(a.state, 'REVOKED') AS state,
+         s.session_no IS DISTINCT FROM mine.session_no AS fenced
        FROM unnest($1::uuid[], $2::bigint[]) AS mine(agent_id, session_no)
        LEFT JOIN agent AS a ON a.id = mine.agent_id LEFT JOIN agent_session AS s ON s.agent_id = mine.agent_id
-       WHERE a.state IS DISTINCT FROM 'ACTIVE' OR s.session_no IS DISTINCT FROM mine.session_no`,
+       LEFT JOIN agent_spec_head AS h ON h.agent_id = mine.agent_id
+       WHERE a.state IS DISTINCT FROM 'ACTIVE' OR s.session_no IS DISTINCT FROM mine.session_no
+         OR h.revision > h.acked_revision`,
       [sessions.map((one) => one.agentId), sessions.map((one) => one.sessionNo)],
     );
-    return new Map(rows.map((row) => [row.agentId, row.state]));
+    return new Map(rows.map(({ agentId, ...view }) => [agentId, view]));
   }
 
   /**
@@ -130,78 +152,6 @@ export class SessionRepository {
     );
     return count === 1;
   }
-
-  /** `used`: the key whose use was seen. When another one has become the current key meanwhile, nothing goes. */
-  async forgetPreviousKey(agentId: string, used: Buffer): Promise<void> {
-    await this.#dataSource.query(
-      'UPDATE agent SET previous_public_key = NULL WHERE id = $1 AND public_key = $2 AND previous_public_key IS NOT NULL',
-      [agentId, used],
-    );
-  }
 }
 
-async function lockSession(tx: EntityManager, agentId: string): Promise<PreviousSession> {
-  const rows = await tx.query<PreviousSession[]>(
-    `SELECT session_no AS "sessionNo", instance_id AS "instanceId", state FROM agent_session WHERE agent_id = $1 FOR UPDATE`,
-    [agentId],
-  );
-  if (!rows[0]) throw new Error(`agent ${agentId} has no session row`);
-  return rows[0];
-}
-
-async function recordTakeOver(
-  tx: EntityManager,
-  agentId: string,
-  previous: PreviousSession,
-  instanceId: string,
-  nowMs: number,
-): Promise<'CLONED' | undefined> {
-  if (previous.state !== 'CONNECTED' || !previous.instanceId || previous.instanceId === instanceId) return undefined;
-  const newest = { fromInstance: previous.instanceId, toInstance: instanceId };
-  await tx.query('INSERT INTO agent_take_over (agent_id, at, from_instance, to_instance) VALUES ($1, $2, $3, $4)', [
-    agentId,
-    new Date(nowMs),
-    newest.fromInstance,
-    newest.toInstance,
-  ]);
-  await tx.query('DELETE FROM agent_take_over WHERE agent_id = $1 AND at < $2', [
-    agentId,
-    new Date(nowMs - TAKE_OVER_WINDOW_MS),
-  ]);
-  const recent = await tx.query<TakeOver[]>(
-    'SELECT from_instance AS "fromInstance", to_instance AS "toInstance" FROM agent_take_over WHERE agent_id = $1',
-    [agentId],
-  );
-  return isCloned(recent, newest) ? 'CLONED' : undefined;
-}
-
-/** False when the agent is not ACTIVE any more: it was revoked between the look and the lock. */
-async function updateAgent(tx: EntityManager, hello: Hello): Promise<boolean> {
-  const [, count] = await tx.query<[unknown, number]>(
-    `UPDATE agent SET agent_version = $2, crd_schema_hash = $3, capabilities = $4 WHERE id = $1 AND state = 'ACTIVE'`,
-    [hello.agentId, hello.agentVersion, hello.crdSchemaHash, JSON.stringify(hello.capabilities)],
-  );
-  return count === 1;
-}
-
-async function quarantine(tx: EntityManager, agentId: string, reason: string, nowMs: number): Promise<void> {
-  const [, count] = await tx.query<[unknown, number]>(
-    `UPDATE agent SET state = 'QUARANTINED', state_reason = $2 WHERE id = $1 AND state = 'ACTIVE'`,
-    [agentId, reason],
-  );
-  if (count > 0) await loseSight(tx, agentId, nowMs);
-  signalsOf(tx.dataSource).sendAfterCommit(tx, 'session', agentId);
-}
-
-async function readHead(tx: EntityManager, agentId: string): Promise<SpecHead> {
-  const rows = await tx.query<(SpecHead & { oldestChange: number | null })[]>(
-    `SELECT revision, acked_revision AS "ackedRevision", digest, inventory_needed AS "inventoryNeeded",
-       (SELECT min(revision) FROM desired_change WHERE agent_id = $1) AS "oldestChange"
-     FROM agent_spec_head WHERE agent_id = $1`,
-    [agentId],
-  );
-  const row = rows[0];
-  if (!row) throw new Error(`agent ${agentId} has no spec head`);
-  const { oldestChange, ...head } = row;
-  return oldestChange === null ? head : { ...head, oldestChange };
-}
+const INCOMPLETE: Acceptance = { accepted: false, reason: 'INCOMPLETE' };

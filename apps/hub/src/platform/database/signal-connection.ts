@@ -66,7 +66,10 @@ export class SignalConnection {
     if (this.#closed) return;
     clearTimeout(this.#reconnectTimer);
     this.#reconnectTimer = setTimeout(() => {
-      this.#connect().catch(() => this.#connectLater());
+      this.#connect().then(
+        () => this.#signals.noteGap(),
+        () => this.#connectLater(),
+      );
     }, RECONNECT_MS);
   }
 

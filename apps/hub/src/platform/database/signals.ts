@@ -15,12 +15,23 @@ export class Signals {
   readonly #listeners = new Map<SignalChannel, Set<Listener>>();
   #outgoing = new Map<SignalChannel, Set<string>>();
   #onOutgoing: () => void = () => undefined;
+  readonly #gapListeners = new Set<() => void>();
 
   /** Returns the way to stop listening. A hint of this process is heard as well as those of others. */
   listen(channel: SignalChannel, listener: Listener): () => void {
     const listeners = this.#listeners.get(channel) ?? new Set();
     this.#listeners.set(channel, listeners.add(listener));
     return () => listeners.delete(listener);
+  }
+
+  /** Hints of other replicas were lost for a while: look at everything that one may have been about. Returns the way to stop. */
+  onGap(listener: () => void): () => void {
+    this.#gapListeners.add(listener);
+    return () => this.#gapListeners.delete(listener);
+  }
+
+  noteGap(): void {
+    for (const listener of this.#gapListeners) listener();
   }
 
   /** Tell every replica, this one first, after the commit of `tx`. */
