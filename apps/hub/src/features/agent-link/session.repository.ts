@@ -38,7 +38,7 @@ export class SessionRepository {
   readonly #replica: string;
   readonly #finds: MergedCalls<string, AgentRow | undefined>;
   readonly #accepts: MergedCalls<HelloEntry & { readonly nowMs: number }, Acceptance>;
-  readonly #ends: MergedCalls<SessionKey & { readonly nowMs: number }, void>;
+  readonly #ends: MergedCalls<SessionKey & { readonly nowMs: number }, undefined>;
 
   constructor(dataSource: DataSource, replica: string) {
     this.#dataSource = dataSource;
@@ -151,6 +151,14 @@ export class SessionRepository {
       [agentId, sessionNo, change.signer, change.newKey],
     );
     return count === 1;
+  }
+
+  /** `used`: the key whose use was seen. When another one has become the current key meanwhile, nothing goes. */
+  async forgetPreviousKey(agentId: string, used: Buffer): Promise<void> {
+    await this.#dataSource.query(
+      'UPDATE agent SET previous_public_key = NULL WHERE id = $1 AND public_key = $2 AND previous_public_key IS NOT NULL',
+      [agentId, used],
+    );
   }
 }
 
