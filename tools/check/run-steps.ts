@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
 import { stripVTControlCharacters } from 'node:util';
+import { noteFailure, readFailedTests } from './list-failures.ts';
 
 /** One check: a command that fails by its exit code. `resultsFile` is where a vitest run writes its JSON report. */
 export interface Step {
@@ -91,6 +92,9 @@ async function runStep(step: Step): Promise<Counts> {
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(1).padStart(6);
   console.log(`${exitCode === 0 && counts.failed === 0 ? 'ok    ' : 'FAILED'} ${seconds} s  ${step.name}`);
   if (counts.failed > 0 && step.live !== true) console.log(output.trimEnd());
+  if (counts.failed > 0) {
+    noteFailure(step.name, step.resultsFile === undefined ? [] : readFailedTests(step.resultsFile), output);
+  }
   return counts;
 }
 

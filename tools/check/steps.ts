@@ -1,5 +1,6 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { NOTES_NOTHING } from './list-failures.ts';
 import type { Step } from './run-steps.ts';
 
 const report = (name: string): string => join(tmpdir(), `atoll-${name}-${process.pid}.json`);
@@ -10,10 +11,11 @@ export function vitestStep(
   config: string,
   options: Partial<Step> & { filters?: readonly string[] } = {},
 ): Step {
-  const { filters = [], ...rest } = options;
+  const { filters = [], env, ...rest } = options;
   const resultsFile = report(name.replaceAll(' ', '-'));
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${resultsFile}`];
-  return { name, command: 'vitest', args: ['run', '--config', config, ...reporters, ...filters], resultsFile, ...rest };
+  const args = ['run', '--config', config, ...reporters, ...filters];
+  return { name, command: 'vitest', args, resultsFile, env: { ...NOTES_NOTHING, ...env }, ...rest };
 }
 
 /** The e2e files of one suite (vitest.e2e.config.ts tells them apart), or every file that a filter names. */
