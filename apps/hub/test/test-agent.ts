@@ -19,6 +19,7 @@ import {
   type HubMessage,
   type HubPayloads,
   type KeyPair,
+  MAX_FRAME_BYTES,
   parseHubFrame,
   signInput,
   SUBPROTOCOL,
@@ -65,6 +66,8 @@ export class TestAgent {
   static async connect(hub: TestHub, identity: TestIdentity): Promise<TestAgent> {
     const socket = new WebSocket(`wss://${hub.ready.agentAddress}${AGENT_PATH}`, SUBPROTOCOL, {
       ca: hub.runtime.tls.caCertificate,
+      // As the real one: a larger frame ends the connection.
+      maxPayload: MAX_FRAME_BYTES,
     });
     const agent = new TestAgent(socket, identity);
     agent.#challenge = await agent.next('Challenge');

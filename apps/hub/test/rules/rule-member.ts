@@ -8,7 +8,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { formatObjectKey, type Clock, type KubeObject, type ObjectKey, type RedisClusterObject } from '#domain';
 import { createKubeClient, RESOURCE, startReflector, type KubeClient, type Reflector } from '#kube';
 import { digestOf, type ObjectVersion } from '#protocol';
-import { connectFakeKube, FakeKubeServer, FaultProxy } from '#testing';
+import type { FaultProxy } from '#testing';
+import { connectFakeKube, FakeKubeServer } from '#testing';
 
 import { Link, type LinkParts, type LinkSettings } from '../../../agent/src/link/index.ts';
 import type { Enrolled } from '../link-fixture.ts';
@@ -171,7 +172,7 @@ export class RuleMember {
       kind: 'RedisCluster',
       metadata: { namespace: NAMESPACE, name },
     };
-    return this.client.create({ ...object, spec } as KubeObject, { fieldManager: 'kubectl-create' });
+    return this.client.create({ ...object, spec }, { fieldManager: 'kubectl-create' });
   }
 
   remove(name: string): Promise<void> {

@@ -5,14 +5,13 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { vi } from 'vitest';
+import { expect, vi } from 'vitest';
 
 import { FaultProxy } from '#testing';
 
 import type { HubConfig } from '../../src/platform/config/hub-config.ts';
 import { approve, enrol, readDelivery, revise, unwant, want, type Wanted } from '../link-fixture.ts';
 import { createTestDatabase, startTestHub, type TestHub } from '../start-test-hub.ts';
-import { createIdentity, TestAgent } from '../test-agent.ts';
 import { RuleMember } from './rule-member.ts';
 
 type HubOptions = Partial<HubConfig>;
@@ -32,6 +31,7 @@ export class RuleWorld {
   readonly #options: HubOptions;
   readonly #folder: string;
   readonly #killed: TestHub[] = [];
+  readonly #proxies: FaultProxy[] = [];
 
   private constructor(databaseUrl: string, folder: string, options: HubOptions) {
     this.databaseUrl = databaseUrl;
@@ -112,9 +112,12 @@ export class RuleWorld {
     return member;
   }
 
-  /** An agent that says only what the test says, through the member's proxy. For frames that the real one never sends. */
-  speakAs(identity = createIdentity(), address = this.hub.ready.agentAddress): Promise<TestAgent> {
-    return TestAgent.connect({ ...this.hub, ready: { ...this.hub.ready, agentAddress: address } }, identity);
+  /** The hub as TestAgents reach it through a proxy: for frames that the real agent never sends, or to count them. */
+  async behindProxy(hub: TestHub = this.hub): Promise<{ readonly hub: TestHub; readonly proxy: FaultProxy }> {
+    const proxy = await FaultProxy.start('127.0.0.1', portOf(hub));
+    this.#proxies.push(proxy);
+    for (const each of this.hubs) this.#tellAddresses(each);
+    return { hub: { ...hub, ready: { ...hub.ready, agentAddress: proxy.address } }, proxy };
   }
 
   query<T extends object>(sql: string, values: readonly unknown[] = []): Promise<T[]> {
@@ -168,21 +171,14 @@ export class RuleWorld {
   /** Revisions and digests are equal on both sides and nothing waits. `except`: hubUids that do not count (UNCLAIMED). */
   async untilInSync(member: RuleMember, except: readonly string[] = []): Promise<void> {
     await vi.waitFor(async () => {
-      const rows = await this.query<HeadRow>(
-        `SELECT revision, acked_revision AS acked, digest, inventory_needed AS needed, (SELECT count(*)::int FROM resource AS r
-           JOIN delivery AS d ON d.hub_uid = r.hub_uid
-           WHERE r.agent_id = $1 AND (d.state = 'PENDING' OR r.deletion IS NOT NULL)) AS unsettled
-         FROM agent_spec_head WHERE agent_id = $1`,
-        [member.agentId],
-      );
-      const head = rows[0];
-      const both = {
-        hub: { ...head },
-        agent: { revision: member.link.state().appliedRevision, digest: await member.digest(except) },
-      };
-      const same =
-        head?.revision === head?.acked && head?.revision === both.agent.revision && head?.digest === both.agent.digest;
-      if (!same || head?.needed || head?.unsettled !== 0) throw new Error(`not in sync: ${JSON.stringify(both)}`);
+      const { needed, unsettled, acked, ...hub } = await this.#readHead(member);
+      const agent = { revision: member.link.state().appliedRevision, digest: await member.digest(except) };
+      expect({ hub, acked, needed, unsettled }).toEqual({
+        hub: agent,
+        acked: hub.revision,
+        needed: false,
+        unsettled: 0,
+      });
     }, WAIT);
   }
 
@@ -198,7 +194,20 @@ export class RuleWorld {
   async close(): Promise<void> {
     await Promise.all(this.members.map((member) => member.end()));
     for (const hub of this.hubs.splice(0).reverse()) await hub.close();
+    for (const proxy of this.#proxies) await proxy.stop();
     await rm(this.#folder, { recursive: true, force: true });
+  }
+
+  async #readHead(member: RuleMember): Promise<HeadRow> {
+    const [head] = await this.query<HeadRow>(
+      `SELECT revision, acked_revision AS acked, digest, inventory_needed AS needed, (SELECT count(*)::int FROM resource AS r
+         JOIN delivery AS d ON d.hub_uid = r.hub_uid
+         WHERE r.agent_id = $1 AND (d.state = 'PENDING' OR r.deletion IS NOT NULL)) AS unsettled
+       FROM agent_spec_head WHERE agent_id = $1`,
+      [member.agentId],
+    );
+    if (head === undefined) throw new Error('this agent has no spec head');
+    return head;
   }
 
   async #makeProject(): Promise<string> {
@@ -210,7 +219,8 @@ export class RuleWorld {
   /** Agents sign the address that they dial. */
   #tellAddresses(hub: TestHub): void {
     const own = `127.0.0.1:${portOf(hub)}`;
-    hub.runtime.addresses.agents = [own, ...this.members.map(({ proxy }) => proxy.address)];
+    const proxies = [...this.members.map(({ proxy }) => proxy), ...this.#proxies];
+    hub.runtime.addresses.agents = [own, ...proxies.map((proxy) => proxy.address)];
   }
 
   #forget(hub: TestHub): void {
