@@ -15,7 +15,7 @@ export class FaultConnection {
   readonly #client: Socket;
   #target: Socket | undefined;
   #pipes: { readonly up: FaultPipe; readonly down: FaultPipe } | undefined;
-  #delays = { up: 0, down: 0 };
+  readonly #delays = { up: 0, down: 0 };
   #held = { up: false, down: false };
   isOpen = true;
 

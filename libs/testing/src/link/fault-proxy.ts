@@ -14,7 +14,7 @@ export class FaultProxy {
   readonly #server: Server;
   #target: ProxyTarget;
   #frozen: Direction | undefined;
-  #delays = { up: 0, down: 0 };
+  readonly #delays = { up: 0, down: 0 };
   #refusing = false;
   #holdsNew = false;
   #onAccept: (connection: FaultConnection) => void = () => undefined;
