@@ -11,7 +11,7 @@ import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 
 import { AppModule } from './app.module.ts';
-import { AgentListener } from './features/agent-link/index.ts';
+import { AgentListener, NextCaTeller } from './features/agent-link/index.ts';
 import { type HubConfig, redactHubConfig } from './platform/config/hub-config.ts';
 import { type HubRuntime } from './platform/lifecycle/hub-runtime.ts';
 import { makeDataFolder } from './platform/lifecycle/make-data-folder.ts';
@@ -53,7 +53,9 @@ export async function startHub(config: HubConfig): Promise<RunningHub> {
     const app = await createApplication(runtime);
     cleanUps.push(() => app.close());
     const ready = await listen(app, runtime);
-    cleanUps.push(startHousekeeping(runtime, [app.getHttpServer(), app.get(AgentListener).server]));
+    const nextCa = app.get(NextCaTeller);
+    const servers = [app.getHttpServer(), app.get(AgentListener).server];
+    cleanUps.push(startHousekeeping(runtime, servers, (change) => nextCa.look(change)));
     await writeReadyFile(config.dataDir, ready);
     log.info({ apiUrl: ready.apiUrl, agentAddress: ready.agentAddress, hubEpoch: runtime.identity.hubEpoch }, 'ready');
     return { ready, runtime, app, close };

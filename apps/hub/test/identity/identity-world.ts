@@ -78,6 +78,15 @@ export class IdentityWorld {
     return this.link;
   }
 
+  /** The CAs that the hub knows this agent to trust. */
+  async casAtHub(hub: TestHub): Promise<readonly string[]> {
+    const rows = await hub.runtime.dataSource.query<{ capabilities: readonly string[] }[]>(
+      'SELECT capabilities FROM agent WHERE id = $1',
+      [this.agentId],
+    );
+    return (rows[0]?.capabilities ?? []).filter((one) => one.startsWith('hubCa:'));
+  }
+
   jump(days: number): void {
     this.#aheadMs += days * DAY_MS;
   }

@@ -39,6 +39,8 @@ export interface ConnectionParts {
   /** The public address that the peer dialled, which it must sign. */
   readonly audience: string;
   readonly hubEpoch: string;
+  /** PEM of the CA that the hub will use later. */
+  readonly nextCa: string | undefined;
   readonly onSession: (session: AgentSession) => void;
   readonly onEnd: (connection: AgentConnection) => void;
   readonly log: Logger;
@@ -153,7 +155,7 @@ export class AgentConnection {
   }
 
   async #welcome(answer: Extract<HelloAnswer, { kind: 'ACCEPTED' }>, hello: Hello, nonce: string): Promise<void> {
-    const { link, peer, hubEpoch } = this.#parts;
+    const { link, peer, hubEpoch, nextCa } = this.#parts;
     const { agent, sessionNo, head } = answer;
     const log = this.#parts.log.child({ agentId: agent.id, sessionNo });
     this.#log = log;
@@ -185,6 +187,7 @@ export class AgentConnection {
           heartbeatIntervalMs: HEARTBEAT_INTERVAL_MS,
           maxFrameBytes: MAX_FRAME_BYTES,
         },
+        ...(nextCa === undefined ? {} : { nextCa }),
       },
       nonce,
     );

@@ -13,6 +13,7 @@ import { HandshakeService } from './handshake.service.ts';
 import { InventoryRepository } from './inventory.repository.ts';
 import { LINK_PARTS, type LinkParts } from './link-parts.ts';
 import { LiveSessions } from './live-sessions.ts';
+import { NextCaTeller } from './next-ca-teller.ts';
 import { SeenRecorder } from './seen-recorder.ts';
 import { SessionRepository } from './session.repository.ts';
 import { StatusIngest } from './status-ingest.ts';
@@ -63,7 +64,8 @@ function createLinkParts(
     LiveSessions,
     AgentListener,
     FleetWorkers,
+    NextCaTeller,
   ],
-  exports: [AgentListener],
+  exports: [AgentListener, NextCaTeller],
 })
 export class AgentLinkModule {}

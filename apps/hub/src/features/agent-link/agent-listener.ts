@@ -102,6 +102,7 @@ export class AgentListener implements BeforeApplicationShutdown {
       link: this.link,
       audience,
       hubEpoch: this.runtime.identity.hubEpoch,
+      nextCa: this.runtime.tls.nextCaCertificate,
       log: this.#log,
       onSession: (session) => {
         this.#pending.delete(connection);

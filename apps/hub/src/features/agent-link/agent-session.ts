@@ -99,6 +99,11 @@ export class AgentSession {
     void this.#parts.peer.send('Drain', { afterMs });
   }
 
+  /** Asks the agent to begin another session. */
+  recall(afterMs: number): void {
+    void this.#parts.peer.send('Reconnect', { afterMs });
+  }
+
   /** The socket is closed. */
   async close(): Promise<void> {
     this.#ended = true;

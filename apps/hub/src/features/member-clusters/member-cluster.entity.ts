@@ -19,6 +19,8 @@ export interface AgentRow {
   readonly scope_kind: ScopeKind;
   readonly scope_namespace: string | null;
   readonly state: AgentState;
+  readonly state_reason: string | null;
+  readonly capabilities: readonly string[];
   readonly agent_version: string | null;
   readonly fingerprint: string | null;
   readonly session_state: 'CONNECTED' | 'DISCONNECTED' | null;

@@ -13,12 +13,17 @@ export const toMemberCluster = (row: MemberClusterRow): MemberCluster => ({
   memberClusterId: row.id,
 });
 
+/** As agents name a CA that they trust, in Hello. */
+const TRUSTED_CA = 'hubCa:';
+
 export const toAgent = (row: AgentRow, nowMs: number): Agent => ({
   id: encodeGlobalId('Agent', row.id),
   scope: row.scope_kind,
   namespace: row.scope_namespace,
   state: row.state,
+  stateReason: row.state === 'ACTIVE' ? null : row.state_reason,
   version: row.agent_version,
+  trustedCas: row.capabilities.filter((one) => one.startsWith(TRUSTED_CA)).map((one) => one.slice(TRUSTED_CA.length)),
   fingerprint: row.fingerprint,
   connected: row.session_state === 'CONNECTED',
   inventory: row.inventory ?? 'UNKNOWN',

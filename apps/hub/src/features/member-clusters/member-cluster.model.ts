@@ -30,6 +30,14 @@ export class Agent implements Node {
   @Field(() => AgentStates)
   state!: AgentState;
 
+  @Field(() => String, { nullable: true, description: 'Why it may not speak to the hub, and what to do about it.' })
+  stateReason!: string | null;
+
+  @Field(() => [String], {
+    description: 'SHA-256 fingerprints of the CAs by which it knows the hub, as of its last Hello.',
+  })
+  trustedCas!: string[];
+
   @Field(() => String, { nullable: true })
   version!: string | null;
 

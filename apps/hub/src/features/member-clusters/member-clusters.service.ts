@@ -75,7 +75,7 @@ export class MemberClustersService {
     const tokenExpiresAt = new Date(nowMs + TOKEN_VALID_MS);
     await rows.insertToken(tx, Buffer.from(tokenHash(token), 'hex'), input.agentId, tokenExpiresAt);
     const hubAddress = input.hubAddress ?? addresses.agents[0] ?? '';
-    const caCertificate = tls.caCertificate;
+    const caCertificate = tls.trustBundle;
     const { scope, namespace } = input;
     const place = { hubAddress, token, caCertificate, scope, ...(namespace === undefined ? {} : { namespace }) };
     return { token, tokenExpiresAt, installCommand: formatInstallCommand(place), caCertificate, hubAddress };

@@ -27,6 +27,8 @@ const environmentSchema = v.strictObject({
   ATOLL_TLS_CERT_FILE: v.optional(text),
   ATOLL_TLS_KEY_FILE: v.optional(text),
   ATOLL_TLS_CA_FILE: v.optional(text),
+  ATOLL_TLS_NEXT_CA_FILE: v.optional(text),
+  ATOLL_OWN_CA: v.optional(v.picklist(['keep', 'announce-next', 'use-next'])),
   ATOLL_BOOTSTRAP_ADMIN_TOKEN_FILE: v.optional(text),
   ATOLL_REPLICA_NAME: v.optional(text),
   ATOLL_LOG_LEVEL: v.optional(v.picklist(['trace', 'debug', 'info', 'warn', 'error', 'silent']), 'info'),
@@ -53,6 +55,10 @@ export interface HubConfig {
   /** host:port that agents dial and sign; the first is the default. Empty: from the listen address and port. */
   readonly publicAgentAddresses: readonly string[];
   readonly tlsFiles?: TlsFiles;
+  /** With `tlsFiles`: PEM of the CA that agents are told of before the hub uses it. */
+  readonly nextCaFile?: string;
+  /** Without `tlsFiles`: what becomes of the hub's own CA. Default `keep`. */
+  readonly ownCa?: 'keep' | 'announce-next' | 'use-next';
   readonly adminTokenFile?: string;
   readonly replicaName?: string;
   readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent';
@@ -96,6 +102,8 @@ function toConfig(env: v.InferOutput<typeof environmentSchema>): HubConfig {
     ...(env.DATABASE_URL && { databaseUrl: env.DATABASE_URL }),
     ...(env.ATOLL_PUBLIC_API_ADDRESS && { publicApiAddress: env.ATOLL_PUBLIC_API_ADDRESS }),
     ...(tlsFiles && { tlsFiles }),
+    ...(env.ATOLL_TLS_NEXT_CA_FILE && { nextCaFile: env.ATOLL_TLS_NEXT_CA_FILE }),
+    ...(env.ATOLL_OWN_CA && { ownCa: env.ATOLL_OWN_CA }),
     ...(env.ATOLL_BOOTSTRAP_ADMIN_TOKEN_FILE && { adminTokenFile: env.ATOLL_BOOTSTRAP_ADMIN_TOKEN_FILE }),
     ...(env.ATOLL_REPLICA_NAME && { replicaName: env.ATOLL_REPLICA_NAME }),
   };
@@ -103,7 +111,17 @@ function toConfig(env: v.InferOutput<typeof environmentSchema>): HubConfig {
 
 function toTlsFiles(env: v.InferOutput<typeof environmentSchema>): TlsFiles | undefined {
   const { ATOLL_TLS_CERT_FILE: certFile, ATOLL_TLS_KEY_FILE: keyFile, ATOLL_TLS_CA_FILE: caFile } = env;
-  if (!certFile && !keyFile && !caFile) return undefined;
+  if (!certFile && !keyFile && !caFile) {
+    if (!env.ATOLL_TLS_NEXT_CA_FILE) return undefined;
+    throw new ConfigError(
+      'wrong configuration:\n  ATOLL_TLS_NEXT_CA_FILE goes with ATOLL_TLS_CERT_FILE; the hub that makes its own CA takes ATOLL_OWN_CA=announce-next',
+    );
+  }
+  if (env.ATOLL_OWN_CA) {
+    throw new ConfigError(
+      'wrong configuration:\n  ATOLL_OWN_CA is for a hub without ATOLL_TLS_CERT_FILE; announce a given CA by ATOLL_TLS_NEXT_CA_FILE',
+    );
+  }
   if (certFile && keyFile && caFile) return { certFile, keyFile, caFile };
   throw new ConfigError('wrong configuration:\n  ATOLL_TLS_CERT_FILE, _KEY_FILE and _CA_FILE go together');
 }

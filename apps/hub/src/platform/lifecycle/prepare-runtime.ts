@@ -97,12 +97,13 @@ async function followLineage(
 }
 
 function loadTls(config: HubConfig): Promise<TlsMaterial> {
-  if (config.tlsFiles) return loadGivenTls(config.tlsFiles, systemClock.nowMs());
+  if (config.tlsFiles) return loadGivenTls(config.tlsFiles, config.nextCaFile, systemClock.nowMs());
   const addresses = [...config.publicAgentAddresses, ...(config.publicApiAddress ? [config.publicApiAddress] : [])];
   const hosts = addresses.map((address) => address.replace(/:\d+$/, '').replace(/^\[|\]$/g, ''));
   return loadOwnTls(
     join(config.dataDir, 'tls'),
     [...new Set([...hosts, 'localhost', '127.0.0.1'])],
     systemClock.nowMs(),
+    config.ownCa,
   );
 }

@@ -45,6 +45,12 @@ export class Metrics {
     registers: [this.registry],
   });
 
+  readonly agentsWithoutNextCa = new Gauge({
+    name: 'atoll_hub_agents_without_next_ca',
+    help: "Active agents that do not trust the hub's next CA yet; 0 also when none is announced",
+    registers: [this.registry],
+  });
+
   constructor() {
     collectDefaultMetrics({ register: this.registry });
   }

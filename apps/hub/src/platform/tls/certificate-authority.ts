@@ -27,7 +27,8 @@ export async function createCertificateAuthority(nowMs: number): Promise<PemPair
   const keys = await webcrypto.subtle.generateKey(KEY, true, ['sign', 'verify']);
   const certificate = await x509.X509CertificateGenerator.createSelfSigned({
     serialNumber: randomSerialNumber(),
-    name: 'CN=Atoll hub CA',
+    // A name of its own: two CAs of one name are told apart by their keys alone, which not every verifier does.
+    name: `CN=Atoll hub CA ${new Date(nowMs).toISOString().slice(0, 10)} ${randomSerialNumber().slice(-6)}`,
     notBefore: new Date(nowMs - BACKDATE_MS),
     notAfter: new Date(nowMs + CA_VALID_MS),
     signingAlgorithm: KEY,
