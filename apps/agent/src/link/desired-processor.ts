@@ -6,7 +6,7 @@
  */
 import { formatObjectKey } from '#domain';
 import type { ObjectKey } from '#domain';
-import type { Delta, DesiredAck, ObjectOutcome, Tombstone, Upsert } from '#protocol';
+import type { Delta, ObjectOutcome, Tombstone, Upsert } from '#protocol';
 import { claim, countDelete, raiseRevision, rememberTombstone } from './agent-state.ts';
 import { applyTombstone } from './apply-tombstone.ts';
 import { applyUpsert } from './apply-upsert.ts';
@@ -28,9 +28,13 @@ export class DesiredProcessor {
   readonly #parts: DesiredParts;
   /** By hubUid: what could not be done yet and is tried again when its name changes, or after a while. */
   readonly #waiting = new Map<string, Waiting>();
+  /** The digest that the hub has heard of; undefined until the snapshot that this session begins with was answered. */
+  #toldDigest: string | undefined;
 
-  constructor(parts: DesiredParts) {
+  /** `toldDigest`: that of the Hello, when the session goes on from there. */
+  constructor(parts: DesiredParts, toldDigest?: string) {
     this.#parts = parts;
+    this.#toldDigest = toldDigest;
   }
 
   get waitingObjects(): number {
@@ -52,8 +56,18 @@ export class DesiredProcessor {
   }
 
   acknowledge(revision: number, outcomes: readonly ObjectOutcome[], nonce?: string): void {
-    const ack: DesiredAck = { revision, outcomes, digest: this.digest() };
-    this.#parts.sendAck(ack, nonce);
+    const digest = this.digest();
+    if (nonce !== undefined || this.#toldDigest !== undefined) this.#toldDigest = digest;
+    this.#parts.sendAck({ revision, outcomes, digest }, nonce);
+  }
+
+  /**
+   * Says the digest when it is another one than the hub has heard. An object may go without a word: deleted before the watch
+   * had shown it, or between Hello and Welcome. Without this the hub would take it for applied until the next change.
+   */
+  tellDigest(): void {
+    if (this.#toldDigest === undefined || this.#toldDigest === this.digest()) return;
+    this.acknowledge(this.#parts.state.current.appliedRevision, []);
   }
 
   digest(): string {

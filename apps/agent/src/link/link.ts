@@ -26,7 +26,7 @@ import type { SessionEnd } from './session-end.ts';
 import { Session } from './session.ts';
 import { untilAnswered } from './until-answered.ts';
 import { WelcomedSession } from './welcomed-session.ts';
-import { MAX_FRAME_BYTES } from '#protocol';
+import { EMPTY_DIGEST, MAX_FRAME_BYTES } from '#protocol';
 import type { Welcome } from '#protocol';
 
 /** Pause before another key, or a new enrolment, in place of an identity that the hub refuses. */
@@ -47,6 +47,7 @@ export class Link {
   #running: { readonly abort: AbortController; readonly done: Promise<void> } | undefined;
   #session: Session | undefined;
   #welcomed: { readonly welcome: Welcome; readonly session: WelcomedSession } | undefined;
+  #helloDigest = EMPTY_DIGEST;
   #lastWelcomeAtMs: number | undefined;
   #lastFailure: string | undefined;
 
@@ -194,10 +195,11 @@ export class Link {
 
   #helloState(): HelloState {
     const state = this.#state.current;
+    this.#helloDigest = this.#index.digest(isCountedInDigest(state, () => false));
     return {
       ...(state.hubEpoch === undefined ? {} : { hubEpoch: state.hubEpoch }),
       appliedRevision: state.appliedRevision,
-      specDigest: this.#index.digest(isCountedInDigest(state, () => false)),
+      specDigest: this.#helloDigest,
       crdSchemaHash: this.#parts.crdSchemaHash(),
       inventory: this.#parts.store.isSynced() ? 'SYNCED' : 'UNKNOWN',
     };
@@ -215,6 +217,7 @@ export class Link {
     this.#state.change((state) => enterEpoch(state, welcome.hubEpoch));
     const session = new WelcomedSession({
       welcome,
+      helloDigest: this.#helloDigest,
       connection,
       store,
       numbersOf,

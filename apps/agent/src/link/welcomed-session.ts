@@ -21,6 +21,8 @@ const LOOK_AT_STORE_MS = 250;
 
 export interface WelcomedParts {
   readonly welcome: Welcome;
+  /** The spec digest that the Hello said. */
+  readonly helloDigest: string;
   readonly connection: Connection;
   readonly desired: DesiredParts;
   readonly store: RedisClusterStore;
@@ -44,7 +46,7 @@ export class WelcomedSession {
   constructor(parts: WelcomedParts) {
     this.#parts = parts;
     const { welcome, connection, store, desired } = parts;
-    this.#processor = new DesiredProcessor(desired);
+    this.#processor = new DesiredProcessor(desired, welcome.mode === 'DELTA' ? parts.helloDigest : undefined);
     this.#snapshot = new SnapshotReceiver(desired, this.#processor);
     this.#toldSynced = store.isSynced();
     this.events = parts.events;
@@ -77,6 +79,9 @@ export class WelcomedSession {
     });
     const retry = setInterval(() => {
       if (this.#processor.waitingObjects > 0) enqueue(() => this.#processor.retryWaiting());
+      enqueue(() => {
+        if (this.#parts.store.isSynced()) this.#processor.tellDigest();
+      });
     }, RETRY_WAITING_MS);
     this.#timers.push(retry);
   }

@@ -5,5 +5,6 @@ export { KUBE_CONTRACT } from './kube-contract.ts';
 export type { KubeContractCase, KubeContractWorld } from './kube-contract-case.ts';
 export type { FaultKind, KubeFault, SeenRequest } from './kube-faults.ts';
 export { refuseUndeclared } from './refuse-undeclared.ts';
-export { type StoreKey } from './kube-store.ts';
+export { KubeStore, type KubeStoreDump, type StoreEvent, type StoreKey } from './kube-store.ts';
+export { createMemoryKube, type MemoryKube } from './memory-kube.ts';
 export { StatusError } from './status-error.ts';

@@ -34,6 +34,8 @@ interface Entry {
   ownership: Ownership;
 }
 
+export type KubeStoreDump = ReadonlyMap<string, Readonly<Entry>>;
+
 const WITH_STATUS =
   /^(v1\/(pods|nodes|namespaces|services|persistentvolumeclaims)|apps\/|policy\/|redis\.atoll\.dev\/|apiextensions)/;
 
@@ -75,6 +77,22 @@ export class KubeStore {
   subscribe(listener: (event: StoreEvent) => void): () => void {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);
+  }
+
+  /** Everything, as a backup of etcd has it. */
+  dump(): KubeStoreDump {
+    return new Map([...this.entries].map(([key, entry]) => [key, copyEntry(entry)]));
+  }
+
+  /**
+   * Puts back what a dump held. Versions go on from the newest one (as `etcdutl --bump-revision` makes them) and nobody who
+   * watches is told: like after a real restore, watchers have to list again.
+   */
+  restore(dump: KubeStoreDump): void {
+    this.entries.clear();
+    for (const [key, entry] of dump) this.entries.set(key, copyEntry(entry));
+    this.version += 1;
+    this.compact();
   }
 
   create(key: StoreKey, object: KubeObject, by: WriteBy): KubeObject {
@@ -201,6 +219,11 @@ function withVersions({ object, ownership }: Entry, live: KubeObject | undefined
 
 const notFound = (key: StoreKey): StatusError =>
   new StatusError(404, 'NotFound', `${key.collection} "${key.name}" not found`);
+
+const copyEntry = ({ object, ownership }: Readonly<Entry>): Entry => ({
+  object: structuredClone(object),
+  ownership: copyOwnership(ownership),
+});
 
 const copyOwnership = (ownership: Ownership): Ownership =>
   new Map([...ownership].map(([manager, paths]) => [manager, new Set(paths)]));

@@ -1,0 +1,74 @@
+/**
+ * Seeded lives of the whole machine that carries desired state: the hub's real sessions and repositories on PostgreSQL, the
+ * agent's real session, state and snapshots on an API server in memory. SEED (first seed) and RUNS (how many) widen it:
+ * `SEED=1000 RUNS=2000 vitest run -c vitest.medium.config.ts apps/hub/test/machine`. A failing seed prints its steps.
+ */
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
+import { enrol, type Enrolled } from '../link-fixture.ts';
+import { createTestDatabase, startTestHub, type TestHub } from '../start-test-hub.ts';
+import { MachineHub } from './machine-hub.ts';
+import { compareWithReference } from './machine-reference.ts';
+import { MachineRun } from './machine-run.ts';
+import { step } from './machine-steps.ts';
+import { MachineUser } from './machine-user.ts';
+
+const FIRST_SEED = Number(process.env['SEED'] ?? 1);
+const RUNS = Number(process.env['RUNS'] ?? 200);
+const STEPS = 50;
+const SEEDS_PER_TEST = 50;
+
+let hub: TestHub;
+let projectId: string;
+
+beforeAll(async () => {
+  // What is tested is order, not what survives a power cut of the database.
+  const databaseUrl = `${await createTestDatabase()}&options=${encodeURIComponent('-c synchronous_commit=off')}`;
+  hub = await startTestHub(databaseUrl);
+  projectId = randomUUID();
+  await hub.runtime.dataSource.query(`INSERT INTO project (id, name, created_at) VALUES ($1, 'machine', now())`, [
+    projectId,
+  ]);
+});
+afterAll(() => hub.close());
+// The agent's sessions look and retry by timers; a run says itself when time passes.
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] }));
+afterEach(() => void vi.useRealTimers());
+
+async function prepare(seed: number): Promise<MachineRun> {
+  const { agentId, memberClusterId } = await enrol(hub);
+  await hub.runtime.dataSource.query(`UPDATE agent SET state = 'ACTIVE' WHERE id = $1`, [agentId]);
+  const enrolled = { agentId, memberClusterId, projectId } as Enrolled;
+  const machine = new MachineHub(hub.runtime.dataSource, agentId);
+  const timers = { pass: (ms: number) => void vi.advanceTimersByTime(ms) };
+  return new MachineRun(seed, machine, new MachineUser(hub, enrolled), timers);
+}
+
+async function play(seed: number): Promise<void> {
+  const run = await prepare(seed);
+  try {
+    for (let count = 0; count < STEPS; count += 1) {
+      await step(run);
+      await run.check();
+    }
+    run.note('everybody is well again');
+    await run.comeToRest();
+    expect(await compareWithReference(run)).toEqual([]);
+  } catch (error) {
+    const story = run.steps.map((line, index) => `${String(index + 1).padStart(4)}  ${line}`).join('\n');
+    throw new Error(`seed ${seed}: ${String(error)}\n${story}\nrepeat it: SEED=${seed} RUNS=1`, { cause: error });
+  } finally {
+    await run.end();
+  }
+}
+
+const starts = Array.from({ length: Math.ceil(RUNS / SEEDS_PER_TEST) }, (_, at) => FIRST_SEED + at * SEEDS_PER_TEST);
+
+it.each(starts)(
+  'keeps its promises over any order of messages and faults, seeds from %i',
+  { timeout: 600_000 },
+  async (first) => {
+    const end = Math.min(first + SEEDS_PER_TEST, FIRST_SEED + RUNS);
+    for (let seed = first; seed < end; seed += 1) await play(seed);
+  },
+);

@@ -1,0 +1,173 @@
+/**
+ * The hub of a state machine run: the real sessions, sender, delivery book and inventory on a real PostgreSQL, for one
+ * agent, with every frame in a queue that the run delivers, loses or leaves in a dead connection. It can be put back to
+ * what it was, with a new epoch or, as a restore that nobody noticed, with the old one.
+ */
+import { randomUUID } from 'node:crypto';
+import { createLogger } from '../../src/platform/telemetry/logger.ts';
+import { Metrics } from '../../src/platform/telemetry/metrics.ts';
+import type { AgentMessage, Hello, HubMessage, Welcome } from '#protocol';
+import type { DataSource } from 'typeorm';
+import { AgentSession } from '../../src/features/agent-link/agent-session.ts';
+import { DeliveryBook } from '../../src/features/agent-link/delivery-book.ts';
+import { DesiredRepository } from '../../src/features/agent-link/desired.repository.ts';
+import { DesiredSender } from '../../src/features/agent-link/desired-sender.ts';
+import { InventoryRepository } from '../../src/features/agent-link/inventory.repository.ts';
+import { chooseResumeMode } from '../../src/features/agent-link/resume-mode.rules.ts';
+import { SessionRepository } from '../../src/features/agent-link/session.repository.ts';
+import { systemClock } from '../../src/platform/lifecycle/time-and-ids.ts';
+import { AgentRowsDump } from './agent-rows-dump.ts';
+
+/** Frames wait here until the run delivers them. */
+export interface MachineConnection {
+  readonly session: AgentSession;
+  readonly toAgent: HubMessage[];
+  readonly toHub: AgentMessage[];
+  open: boolean;
+}
+
+export class MachineHub {
+  readonly agentId: string;
+  readonly dataSource: DataSource;
+  epoch = randomUUID() as string;
+  readonly #replica = `machine-${randomUUID()}`;
+  readonly #log = createLogger('silent', 'machine');
+  readonly #working = new Set<Promise<unknown>>();
+  readonly #sessions: SessionRepository;
+  readonly #desired: DesiredRepository;
+  readonly #book: DeliveryBook;
+  readonly #inventory: InventoryRepository;
+  readonly #metrics = new Metrics();
+  readonly #rows: AgentRowsDump;
+  failure: unknown;
+
+  constructor(dataSource: DataSource, agentId: string) {
+    this.dataSource = dataSource;
+    this.agentId = agentId;
+    this.#rows = new AgentRowsDump(dataSource, agentId);
+    this.#sessions = this.#follow(new SessionRepository(dataSource, this.#replica));
+    // The fleet's limit counts the other runs too.
+    this.#desired = this.#follow(new DesiredRepository(dataSource, { perAgent: 3, fleet: 1_000_000 }));
+    this.#book = new DeliveryBook(dataSource);
+    this.#inventory = new InventoryRepository(dataSource);
+  }
+
+  /** Calls that nobody waits for are waited for by `settled`. */
+  #follow<T extends object>(target: T): T {
+    return new Proxy(target, {
+      get: (from, name) => {
+        const value: unknown = Reflect.get(from, name, from);
+        if (typeof value !== 'function') return value;
+        return (...args: unknown[]): unknown => {
+          const result: unknown = Reflect.apply(value, from, args);
+          if (result instanceof Promise) this.#track(result);
+          return result;
+        };
+      },
+    });
+  }
+
+  #track(work: Promise<unknown>): void {
+    this.#working.add(work);
+    void work.catch(() => undefined).finally(() => this.#working.delete(work));
+  }
+
+  /** Resolves when nothing is under way any more. */
+  async settled(): Promise<void> {
+    for (let idle = 0; idle < 2; idle += 1) {
+      if (this.#working.size > 0) idle = -1;
+      await Promise.allSettled([...this.#working]);
+      await new Promise((done) => setImmediate(done));
+    }
+  }
+
+  async connect(hello: Hello): Promise<MachineConnection> {
+    const agent = await this.#sessions.findAgent(this.agentId);
+    if (!agent) throw new Error('the agent of the run is gone');
+    const accepted = await this.#sessions.accept(agent, hello, Date.now());
+    if (!accepted.accepted) throw new Error(`the agent of the run is refused: ${accepted.reason}`);
+    const { mode } = chooseResumeMode(accepted.head, hello, this.epoch);
+    const connection = this.#open(agent, accepted.sessionNo, hello);
+    connection.toAgent.push({ type: 'Welcome', nonce: 'w', payload: this.#welcome(accepted.sessionNo, mode) });
+    await connection.session.begin(mode, hello.appliedRevision);
+    await this.settled();
+    return connection;
+  }
+
+  #welcome(sessionNo: number, mode: 'DELTA' | 'SNAPSHOT' | 'INVENTORY'): Welcome {
+    const limits = { statusWindow: 2, heartbeatIntervalMs: 15_000, maxFrameBytes: 1_000_000 };
+    return { protocolVersion: 1, sessionNo, hubEpoch: this.epoch, hubTime: new Date().toISOString(), mode, limits };
+  }
+
+  #open(agent: unknown, sessionNo: number, hello: Hello): MachineConnection {
+    const toAgent: HubMessage[] = [];
+    const connection = { toAgent, toHub: [] as AgentMessage[], open: true } as {
+      -readonly [K in keyof MachineConnection]: MachineConnection[K];
+    };
+    let count = 0;
+    const peer = {
+      get isOpen(): boolean {
+        return connection.open;
+      },
+      send: (type: string, payload: unknown, nonce?: string): Promise<string> => {
+        const used = nonce ?? `h${(count += 1)}`;
+        if (connection.open) toAgent.push({ type, nonce: used, payload } as HubMessage);
+        return Promise.resolve(used);
+      },
+      close: (): void => void (connection.open = false),
+    };
+    const sender = new DesiredSender({
+      agentId: this.agentId,
+      peer: peer as never,
+      desired: this.#desired,
+      nowMs: () => Date.now(),
+      onSettled: () => undefined,
+      onFailure: (error) => (this.failure ??= error),
+    });
+    connection.session = new AgentSession({
+      agent: agent as never,
+      sessionNo,
+      peer: peer as never,
+      sender,
+      link: this.#linkParts() as never,
+      inventory: hello.inventory,
+      log: this.#log,
+    });
+    return connection;
+  }
+
+  #linkParts(): object {
+    const { inventory, book } = { inventory: this.#inventory, book: this.#book };
+    return { book, inventory, sessions: this.#sessions, metrics: this.#metrics, clock: systemClock };
+  }
+
+  /** The hub takes one frame; what fails closes the connection, as the real one does. */
+  async take(connection: MachineConnection, frame: AgentMessage): Promise<void> {
+    await connection.session.handle(frame);
+    await this.settled();
+  }
+
+  /** What wakes a session: a hint or the poll behind it. */
+  async poll(connection: MachineConnection): Promise<void> {
+    const due = await this.#desired.findDue(this.#replica);
+    if (due.has(this.agentId)) connection.session.sender.wake(due.get(this.agentId));
+    await this.settled();
+  }
+
+  async close(connection: MachineConnection): Promise<void> {
+    connection.open = false;
+    await connection.session.close();
+    await this.settled();
+  }
+
+  dump(): Promise<void> {
+    return this.#rows.take();
+  }
+
+  /** False when there is no dump. `noticed`: the restore is known to be one, so the epoch is a new one. */
+  async restore(noticed: boolean): Promise<boolean> {
+    if (!(await this.#rows.putBack())) return false;
+    if (noticed) this.epoch = randomUUID();
+    return true;
+  }
+}

@@ -1,0 +1,106 @@
+/**
+ * What must be true of hub, agent and member cluster, as short as it can be said: what people asked for, what was done to
+ * the member cluster and by whom. Every write of the agent is judged in the moment it happens, from this book alone and
+ * never from what hub or agent believe:
+ *   - only an object whose deletion (or release) a person asked for is deleted (or let go), at most three in five minutes;
+ *   - a hubUid whose tombstone was acknowledged is not made again;
+ *   - the generation of an object never falls; what carries another hubUid, or none, is not taken without `adopt`;
+ *   - a field that a person edited keeps its value.
+ */
+import { ANNOTATION } from '#domain';
+import type { KubeObject } from '#domain';
+import type { StoreEvent } from '#testing';
+import { MAX_DELETES } from './machine-agent.ts';
+import { hubUidOf } from './machine-member.ts';
+import type { Writer } from './machine-member.ts';
+
+const WINDOW_MS = 5 * 60_000;
+
+export interface LedgerObject {
+  readonly hubUid: string;
+  readonly name: string;
+  readonly adopt: boolean;
+  deletion?: 'DELETE' | 'ORPHAN';
+  /** The hub's row went after the agent's ack. */
+  gone?: true;
+}
+
+const sizeOf = (object: KubeObject | undefined): unknown => (object?.['spec'] as { size?: unknown } | undefined)?.size;
+const generationOf = (object: KubeObject | undefined): number =>
+  Number(object?.metadata.annotations?.[ANNOTATION.hubGeneration] ?? 0);
+const isTerminating = (object: KubeObject | undefined): boolean => object?.metadata.deletionTimestamp !== undefined;
+
+/** `kubectl-create` made it, `kubectl-edit` changed its size: fields that the hub must not take. */
+export const isOwnedBy = (manager: 'kubectl-create' | 'kubectl-edit', object: KubeObject | undefined): boolean =>
+  (object?.metadata.managedFields ?? []).some((entry) => entry.manager === manager);
+
+export class MachineLedger {
+  readonly objects = new Map<string, LedgerObject>();
+  readonly violations: string[] = [];
+  /** The agent lost what it remembers; with a restored hub as well, nobody knows of a tombstone any more. */
+  stateLost = false;
+  hubRestored = false;
+  /** On the agent's clock, since it last lost its memory. */
+  deletesMs: number[] = [];
+  readonly #nowMs: () => number;
+
+  constructor(nowMs: () => number) {
+    this.#nowMs = nowMs;
+  }
+
+  wish(hubUid: string, name: string, adopt: boolean): void {
+    this.objects.set(hubUid, { hubUid, name, adopt });
+  }
+
+  observe(event: StoreEvent, writer: Writer): void {
+    const { object, previous } = event;
+    if (writer !== 'agent') return;
+    const wasDeleted = event.type === 'DELETED' || (isTerminating(object) && !isTerminating(previous));
+    if (wasDeleted) this.#judgeDeletion(previous ?? object);
+    else if (event.type === 'ADDED') this.#judgeCreation(object);
+    else this.#judgeUpdate(object, previous);
+  }
+
+  #judgeDeletion(object: KubeObject): void {
+    const hubUid = hubUidOf(object) ?? 'nobody';
+    if (this.objects.get(hubUid)?.deletion !== 'DELETE')
+      this.#violate(`${object.metadata.name} (${hubUid}) was deleted and nobody asked for it`);
+    this.deletesMs = [...this.deletesMs.filter((at) => this.#nowMs() - at < WINDOW_MS), this.#nowMs()];
+    if (this.deletesMs.length > MAX_DELETES) this.#violate(`${this.deletesMs.length} deletes within five minutes`);
+  }
+
+  #judgeCreation(object: KubeObject): void {
+    const hubUid = hubUidOf(object) ?? 'nobody';
+    const wish = this.objects.get(hubUid);
+    if (wish === undefined) return this.#violate(`${object.metadata.name} was made and nobody asked for it`);
+    const forgotten = this.stateLost && this.hubRestored;
+    if (wish.gone && !forgotten) this.#violate(`${hubUid} came back after its tombstone was acknowledged`);
+  }
+
+  #judgeUpdate(object: KubeObject, previous: KubeObject | undefined): void {
+    const wrong = this.#explainTaking(object, previous) ?? explainRewriting(object, previous);
+    if (wrong !== undefined) this.#violate(`${object.metadata.name} ${wrong}`);
+  }
+
+  #explainTaking(object: KubeObject, previous: KubeObject | undefined): string | undefined {
+    const [now, before] = [hubUidOf(object), hubUidOf(previous)];
+    if (now === before) return undefined;
+    if (now === undefined) {
+      return this.objects.get(before ?? '')?.deletion === 'ORPHAN' ? undefined : 'was let go and nobody asked for it';
+    }
+    return this.objects.get(now)?.adopt ? undefined : `was taken from ${before ?? 'a person'} by ${now}`;
+  }
+
+  #violate(text: string): void {
+    this.violations.push(text);
+  }
+}
+
+function explainRewriting(object: KubeObject, previous: KubeObject | undefined): string | undefined {
+  if (hubUidOf(object) === hubUidOf(previous) && generationOf(object) < generationOf(previous))
+    return `fell from generation ${generationOf(previous)} to ${generationOf(object)}`;
+  const [size, before] = [sizeOf(object), sizeOf(previous)];
+  if (isOwnedBy('kubectl-edit', previous) && size !== before)
+    return `lost a person's edit: ${String(before)} became ${String(size)}`;
+  return undefined;
+}
