@@ -1,5 +1,6 @@
 import { Foundation1764460800000 } from './1764460800000-foundation.ts';
 import { StatusDetails1764547200000 } from './1764547200000-status-details.ts';
+import { StatusResume1764633700000 } from './1764633700000-status-resume.ts';
 import { HealthRollups1764633800000 } from './1764633800000-health-rollups.ts';
 import { DeleteApprovals1764633900000 } from './1764633900000-delete-approvals.ts';
 
@@ -7,6 +8,7 @@ import { DeleteApprovals1764633900000 } from './1764633900000-delete-approvals.t
 export const migrations = [
   Foundation1764460800000,
   StatusDetails1764547200000,
+  StatusResume1764633700000,
   HealthRollups1764633800000,
   DeleteApprovals1764633900000,
 ];

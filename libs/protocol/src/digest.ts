@@ -11,7 +11,7 @@ const MODULUS = 1n << 128n;
 /** Digest of nothing. */
 export const EMPTY_DIGEST = '0'.repeat(32);
 
-/** What the digest counts of one object; for status the hash is `statusHash` and the generation the observed one. */
+/** What the digest counts of one object. */
 export type DigestEntry = ObjectVersion;
 
 function termOf(entry: DigestEntry): bigint {
@@ -43,5 +43,12 @@ export const removeFromDigest = (digest: string, entry: DigestEntry): string =>
 export function digestOf(entries: Iterable<DigestEntry>): string {
   let sum = 0n;
   for (const entry of entries) sum = (sum + termOf(entry)) % MODULUS;
+  return format(sum);
+}
+
+/** The sum of digests themselves, as of `itemHash`es. */
+export function sumDigests(digests: Iterable<string>): string {
+  let sum = 0n;
+  for (const digest of digests) sum = (sum + parse(digest)) % MODULUS;
   return format(sum);
 }

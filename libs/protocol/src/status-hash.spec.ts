@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { StatusItem } from './messages.ts';
-import { statusDigestEntry, statusHash } from './status-hash.ts';
+import { EMPTY_DIGEST } from './digest.ts';
+import { itemHash, statusDigestOf, statusHash } from './status-hash.ts';
 
 const item: StatusItem = {
   hubUid: 'u1',
@@ -34,10 +35,29 @@ describe('statusHash', () => {
     ];
     expect(new Set([item, ...others].map(statusHash)).size).toBe(others.length + 1);
   });
+});
 
-  it('enters the digest by hubUid, or by the Kubernetes uid of an object that no hub pushed', () => {
-    expect(statusDigestEntry(item)).toEqual({ hubUid: 'u1', hubGeneration: 3, specHash: statusHash(item) });
-    const { hubUid: _, observedHubGeneration: __, ...handMade } = item;
-    expect(statusDigestEntry(handMade)).toMatchObject({ hubUid: 'uid:k1', hubGeneration: 0 });
+describe('itemHash', () => {
+  it('moves with details, not with numbers, and not with itself', () => {
+    const hash = itemHash(item);
+    expect(hash).toMatch(/^[0-9a-f]{32}$/);
+    expect(itemHash({ ...item, numbers: { keys: 1 } })).toBe(hash);
+    expect(itemHash({ ...item, hash })).toBe(hash);
+    const others: StatusItem[] = [
+      { ...item, details: { capabilities: ['x'] } },
+      { ...item, name: 'copy' },
+      { ...item, uid: 'k2' },
+      { ...item, observedHubGeneration: 4 },
+      { ...item, unclaimed: true },
+    ];
+    expect(new Set([item, ...others].map(itemHash)).size).toBe(others.length + 1);
+  });
+
+  it('sums up without an order, and nothing to nothing', () => {
+    const [a, b] = [itemHash(item), itemHash({ ...item, name: 'other' })];
+    expect(statusDigestOf([a, b])).toBe(statusDigestOf([b, a]));
+    expect(statusDigestOf([a, b])).not.toBe(statusDigestOf([a]));
+    expect(statusDigestOf([])).toBe(EMPTY_DIGEST);
+    expect(statusDigestOf([a, EMPTY_DIGEST])).toBe(a);
   });
 });

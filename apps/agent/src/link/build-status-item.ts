@@ -80,7 +80,13 @@ const podsOf = (status: RedisClusterStatus): PodStatus[] => [
 const isAsPushed = (object: RedisClusterObject, hash: string): boolean => specHash(canonicalJson(object.spec)) === hash;
 
 /** What the hub is told of an object that is no longer there. */
-export const buildGoneItem = ({ hubUid, namespace, name, uid, kind }: StatusItem): StatusItem => ({
+export const buildGoneItem = ({
+  hubUid,
+  namespace,
+  name,
+  uid,
+  kind,
+}: Pick<StatusItem, 'hubUid' | 'namespace' | 'name' | 'uid' | 'kind'>): StatusItem => ({
   ...(hubUid === undefined ? {} : { hubUid }),
   namespace,
   name,

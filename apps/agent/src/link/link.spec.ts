@@ -147,7 +147,7 @@ describe('a session that breaks', () => {
     expect(world.writesTo('a')).toBe(1);
   });
 
-  it('is followed by one that tells every status anew, from counter 0', async () => {
+  it('is followed by one that tells every status anew to a hub of before, from counter 0', async () => {
     const world = await startWorld();
     runLink(world);
     const first = await world.hub.nextSession();
@@ -158,8 +158,9 @@ describe('a session that breaks', () => {
     await world.hub.listen();
     const startedAt = Date.now();
     const { connection } = await world.hub.nextSession();
+    expect(await connection.next('StatusBatch')).toMatchObject({ counter: 0, items: [] });
     const batch = await connection.next('StatusBatch', (one) => one.complete === true);
-    expect(batch.counter).toBe(0);
+    expect(batch.counter).toBe(1);
     expect(batch.items.map((item) => item.name).sort()).toEqual(['a', 'b']);
     expect(batch.items.find((item) => item.name === 'a')).toMatchObject({
       foreignFields: [{ path: 'spec.size', manager: 'kubectl-edit', liveValue: '5' }],

@@ -186,7 +186,7 @@ export class Session {
 
   #connectionHandlers(): Pick<Handlers, 'StatusAck' | 'EventAck' | 'StatusResync' | 'Slow' | 'Reconnect' | 'Drain'> {
     return {
-      StatusAck: ({ counter }) => this.#welcomed?.status.acknowledged(counter),
+      StatusAck: ({ counter, inSync }) => this.#welcomed?.status.acknowledged(counter, inSync),
       EventAck: ({ counter }) => this.#welcomed?.events.acknowledged(counter),
       StatusResync: () => this.#welcomed?.status.resendAll(),
       Slow: ({ pauseMs }) => this.#welcomed?.slow(pauseMs),

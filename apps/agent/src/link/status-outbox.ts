@@ -1,19 +1,23 @@
 /**
  * Tells the hub the status of every RedisCluster, in one session. Level-triggered: it keeps which objects have changed, not
- * how, so a slow hub costs steps in between and no memory. Everything is sent once after Welcome and after StatusResync;
- * then only what differs. `gone` is said only while the cache is proven complete, or an outage of the member's API
- * server would look like deleted objects.
+ * how, and builds an item when its batch goes out, so a slow hub costs steps in between and no memory. A session begins
+ * with the proof that nothing changed (the sum of all hashes); a hub that does not say `inSync` is told everything, as after
+ * StatusResync; then only what differs. `gone` is said, and the proof taken, only while the cache is proven complete, or an
+ * outage of the member's API server would look like deleted objects.
  */
-import { ANNOTATION, formatObjectKey } from '#domain';
+import { formatObjectKey } from '#domain';
 import type { ObjectKey } from '#domain';
-import { canonicalJson, chunkBySize, statusHash } from '#protocol';
+import { itemHash, statusDigestOf } from '#protocol';
 import type { StatusBatch, StatusItem } from '#protocol';
 import { buildGoneItem, buildStatusItem } from './build-status-item.ts';
 import type { StatusExtras } from './build-status-item.ts';
+import { readHubVersion } from './hub-version.ts';
 import type { RedisClusterStore } from './ports.ts';
 
 const COALESCE_MS = 1_000;
 const COALESCE_PHASE_MS = 250;
+/** Timers may fire this much early. */
+const TIMER_SLACK_MS = 2;
 
 export interface StatusOutboxParts {
   readonly store: RedisClusterStore;
@@ -24,23 +28,25 @@ export interface StatusOutboxParts {
   readonly maxFrameBytes: number;
 }
 
-interface Told {
-  readonly item: StatusItem;
-  readonly hash: string;
-}
+/** What was told last of one name: enough to know a change, and to tell its end. */
+type Told = Pick<StatusItem, 'hubUid' | 'namespace' | 'name' | 'uid' | 'kind' | 'phase'> & { readonly hash: string };
 
 type UncountedBatch = Omit<StatusBatch, 'counter'>;
 
 export class StatusOutbox {
   readonly #parts: StatusOutboxParts;
-  readonly #dirty = new Map<string, ObjectKey>();
   readonly #told = new Map<string, Told>();
+  readonly #dirty = new Map<string, ObjectKey>();
+  #dirtyDueAtMs = Infinity;
+  /** What a full resend has still to tell; undefined when none is under way. */
+  #resend: Map<string, ObjectKey> | undefined;
+  /** Items that found no room in the last batch. */
+  #carried: StatusItem[] = [];
   readonly #inFlight = new Set<number>();
-  #queue: UncountedBatch[] = [];
   #counter = 0;
-  #owesEverything = true;
+  #proof: 'OWED' | 'DONE' | { readonly counter: number } = 'OWED';
   #timer: NodeJS.Timeout | undefined;
-  #dueAtMs = Infinity;
+  #timerDueAtMs = Infinity;
   #pausedUntilMs = 0;
   #closed = false;
 
@@ -51,24 +57,33 @@ export class StatusOutbox {
 
   /** Objects and batches that the hub has not acknowledged yet. */
   get size(): number {
-    return this.#dirty.size + this.#queue.length + this.#inFlight.size;
+    return this.#dirty.size + (this.#resend?.size ?? 0) + this.#carried.length + this.#inFlight.size;
   }
 
   changed(key: ObjectKey): void {
-    const text = formatObjectKey(key);
-    this.#dirty.set(text, { namespace: key.namespace, name: key.name });
     const phase = this.#parts.store.get(key)?.status?.phase;
-    const steady = this.#told.has(text) && this.#told.get(text)?.item.phase === phase;
-    this.#schedule(steady ? COALESCE_MS : COALESCE_PHASE_MS);
+    const told = this.#told.get(formatObjectKey(key));
+    this.#note(key, told !== undefined && told.phase === phase ? COALESCE_MS : COALESCE_PHASE_MS);
+  }
+
+  /** What items say beside their objects may have changed for any of them. */
+  recheckAll(): void {
+    for (const key of this.#allKeys().values()) this.#note(key, 0);
   }
 
   resendAll(): void {
-    this.#owesEverything = true;
+    this.#proof = 'DONE';
+    this.#resend = this.#allKeys();
     this.#schedule(0);
   }
 
-  acknowledged(counter: number): void {
+  /** `inSync`: the hub has stored just what the proof covered. */
+  acknowledged(counter: number, inSync = false): void {
     this.#inFlight.delete(counter);
+    if (typeof this.#proof === 'object' && this.#proof.counter === counter) {
+      if (inSync) this.#proof = 'DONE';
+      else this.resendAll();
+    }
     this.#flush();
   }
 
@@ -83,13 +98,19 @@ export class StatusOutbox {
     clearTimeout(this.#timer);
   }
 
+  #note(key: ObjectKey, coalesceMs: number): void {
+    this.#dirty.set(formatObjectKey(key), { namespace: key.namespace, name: key.name });
+    this.#dirtyDueAtMs = Math.min(this.#dirtyDueAtMs, performance.now() + coalesceMs);
+    this.#schedule(coalesceMs);
+  }
+
   #schedule(afterMs: number): void {
     const dueAtMs = performance.now() + afterMs;
-    if (this.#closed || dueAtMs >= this.#dueAtMs) return;
+    if (this.#closed || dueAtMs >= this.#timerDueAtMs) return;
     clearTimeout(this.#timer);
-    this.#dueAtMs = dueAtMs;
+    this.#timerDueAtMs = dueAtMs;
     this.#timer = setTimeout(() => {
-      this.#dueAtMs = Infinity;
+      this.#timerDueAtMs = Infinity;
       this.#flush();
     }, afterMs);
   }
@@ -98,64 +119,110 @@ export class StatusOutbox {
     if (this.#closed) return;
     const pauseMs = this.#pausedUntilMs - performance.now();
     if (pauseMs > 0) return this.#schedule(pauseMs);
-    if (this.#queue.length === 0 && (this.#owesEverything || this.#dirty.size > 0)) this.#fill();
-    while (this.#queue.length > 0 && this.#inFlight.size < this.#parts.window) this.#sendNext();
+    while (this.#inFlight.size < this.#parts.window) {
+      const batch = this.#nextBatch();
+      if (batch === undefined) return;
+      const counter = this.#counter;
+      this.#counter += 1;
+      this.#inFlight.add(counter);
+      if (batch.statusDigest !== undefined) this.#proof = { counter };
+      this.#parts.send({ counter, ...batch });
+    }
   }
 
-  #fill(): void {
-    if (!this.#parts.store.isSynced()) return this.#schedule(COALESCE_MS);
-    if (this.#inFlight.size >= this.#parts.window) return;
-    const everything = this.#owesEverything;
-    const items = everything ? this.#collectAll() : this.#collectDirty();
-    this.#owesEverything = false;
+  #nextBatch(): UncountedBatch | undefined {
+    const inMs = this.#workInMs();
+    if (inMs > 0 || !this.#parts.store.isSynced()) {
+      if (inMs < Infinity) this.#schedule(inMs > 0 ? inMs : COALESCE_MS);
+      return undefined;
+    }
+    if (this.#proof === 'OWED') return { items: [], statusDigest: this.#proveAll() };
+    return this.#resend === undefined ? this.#nextChanges() : this.#nextOfAll(this.#resend);
+  }
+
+  #workInMs(): number {
+    if (this.#proof === 'OWED' || this.#resend !== undefined || this.#carried.length > 0) return 0;
+    return Math.max(0, this.#dirtyDueAtMs - TIMER_SLACK_MS - performance.now());
+  }
+
+  #nextChanges(): UncountedBatch | undefined {
+    const items = this.#collect(this.#dirty, false);
+    if (this.#dirty.size === 0) this.#dirtyDueAtMs = Infinity;
+    return items.length === 0 ? undefined : { items };
+  }
+
+  #nextOfAll(all: Map<string, ObjectKey>): UncountedBatch {
+    const items = this.#collect(all, true);
+    if (all.size > 0 || this.#carried.length > 0) return { items };
+    this.#resend = undefined;
+    return { items, complete: true };
+  }
+
+  /** The digest over everything, which counts as told from here on. */
+  #proveAll(): string {
     this.#dirty.clear();
-    const chunks = chunkBySize(items, this.#parts.maxFrameBytes / 2);
-    if (everything && chunks.length === 0) chunks.push([]);
-    this.#queue = chunks.map((chunk, at) => ({
-      items: chunk,
-      ...(everything && at === chunks.length - 1 ? { complete: true } : {}),
-    }));
+    this.#dirtyDueAtMs = Infinity;
+    for (const key of this.#allKeys().values()) this.#tell(key, true);
+    return statusDigestOf([...this.#told.values()].map(({ hash }) => hash));
   }
 
-  #sendNext(): void {
-    const batch = this.#queue.shift();
-    if (batch === undefined) return;
-    const counter = this.#counter;
-    this.#counter += 1;
-    this.#inFlight.add(counter);
-    this.#parts.send({ counter, ...batch });
-  }
-
-  #collectAll(): StatusItem[] {
-    const gone = [...this.#told].filter(([, told]) => this.#parts.store.get(told.item) === undefined);
-    this.#told.clear();
-    const live = this.#parts.store.list().flatMap((object) => {
-      const { namespace = '', name } = object.metadata;
-      return this.#collect({ namespace, name }, undefined);
-    });
-    return [...gone.map(([, told]) => buildGoneItem(told.item)), ...live];
-  }
-
-  #collectDirty(): StatusItem[] {
-    return [...this.#dirty].flatMap(([text, key]) => this.#collect(key, this.#told.get(text)));
+  /** Takes from `keys` what goes into one frame. Half a frame is left for what JSON and UTF-8 make of it. */
+  #collect(keys: Map<string, ObjectKey>, everything: boolean): StatusItem[] {
+    const items = this.#carried;
+    this.#carried = [];
+    let bytes = items.reduce((sum, item) => sum + bytesOf(item), 0);
+    for (const [text, key] of keys) {
+      keys.delete(text);
+      const more = this.#tell(key, everything);
+      bytes += more.reduce((sum, item) => sum + bytesOf(item), 0);
+      if (items.length > 0 && bytes > this.#parts.maxFrameBytes / 2) {
+        this.#carried = more;
+        break;
+      }
+      items.push(...more);
+    }
+    return items;
   }
 
   /** What the hub does not know yet of one name: nothing, the object, its end, or the end of one and the next. */
-  #collect(key: ObjectKey, told: Told | undefined): StatusItem[] {
+  #tell(key: ObjectKey, everything: boolean): StatusItem[] {
     const text = formatObjectKey(key);
+    const told = this.#told.get(text);
     const object = this.#parts.store.get(key);
     if (object === undefined) {
       this.#told.delete(text);
-      return told === undefined ? [] : [buildGoneItem(told.item)];
+      return told === undefined ? [] : [buildGoneItem(told)];
     }
-    const hubUid = object.metadata.annotations?.[ANNOTATION.hubUid];
-    const item = buildStatusItem(object, this.#parts.extrasOf(key, hubUid));
-    const hash = `${statusHash(item)} ${canonicalJson(item.details ?? {})}`;
-    if (told?.hash === hash) return [];
-    this.#told.set(text, { item, hash });
-    const replaced = told !== undefined && identityOf(told.item) !== identityOf(item);
-    return replaced ? [buildGoneItem(told.item), item] : [item];
+    const item = buildStatusItem(object, this.#parts.extrasOf(key, readHubVersion(object)?.hubUid));
+    const hash = itemHash(item);
+    if (told?.hash === hash && !everything) return [];
+    this.#told.set(text, toTold(item, hash));
+    const isReplaced = told !== undefined && identityOf(told) !== identityOf(item);
+    return [...(isReplaced ? [buildGoneItem(told)] : []), { ...item, hash }];
+  }
+
+  /** Everything that is here or was told. */
+  #allKeys(): Map<string, ObjectKey> {
+    const keys = new Map<string, ObjectKey>();
+    for (const [text, { namespace, name }] of this.#told) keys.set(text, { namespace, name });
+    for (const { metadata } of this.#parts.store.list()) {
+      const key = { namespace: metadata.namespace ?? '', name: metadata.name };
+      keys.set(formatObjectKey(key), key);
+    }
+    return keys;
   }
 }
 
-const identityOf = (item: StatusItem): string => item.hubUid ?? item.uid;
+const identityOf = (told: Pick<StatusItem, 'hubUid' | 'uid'>): string => told.hubUid ?? told.uid;
+
+const bytesOf = (item: StatusItem): number => Buffer.byteLength(JSON.stringify(item), 'utf8') + 1;
+
+const toTold = ({ hubUid, namespace, name, uid, kind, phase }: StatusItem, hash: string): Told => ({
+  ...(hubUid === undefined ? {} : { hubUid }),
+  ...(phase === undefined ? {} : { phase }),
+  namespace,
+  name,
+  uid,
+  kind,
+  hash,
+});

@@ -112,7 +112,7 @@ export class WelcomedSession {
   async snapshotEnd(end: SnapshotEnd, nonce: string): Promise<void> {
     await this.#untilSynced();
     // What is UNCLAIMED is part of the status.
-    if (await this.#snapshot.end(end, nonce)) this.status.resendAll();
+    if (await this.#snapshot.end(end, nonce)) this.status.recheckAll();
   }
 
   slow(pauseMs: number): void {

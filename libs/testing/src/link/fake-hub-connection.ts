@@ -1,6 +1,6 @@
 /** One agent's connection at the fake hub: everything it sent, in order, and the means to answer as a test likes. */
 import { encodeFrame, parseAgentFrame } from '#protocol';
-import type { AgentMessage, AgentPayloads, HubMessage, HubPayloads } from '#protocol';
+import type { AgentMessage, AgentPayloads, HubMessage, HubPayloads, StatusBatch } from '#protocol';
 import type { WebSocket } from 'ws';
 
 type Waiter = () => void;
@@ -12,6 +12,8 @@ export class FakeHubConnection {
   readonly host: string;
   /** StatusBatch and EventBatch are acked at once; off for tests of windows and lost acks. */
   acksStatus = true;
+  /** Whether a status digest is that of what the hub has stored; a hub of before never says so. */
+  knowsStatus: (digest: string) => boolean = () => false;
   readonly #socket: WebSocket;
   readonly #waiters = new Set<Waiter>();
   readonly #taken = new Set<AgentMessage>();
@@ -85,8 +87,13 @@ export class FakeHubConnection {
 
   #acknowledge(message: AgentMessage): void {
     if (!this.acksStatus) return;
-    if (message.type === 'StatusBatch') this.send('StatusAck', { counter: message.payload.counter }, message.nonce);
+    if (message.type === 'StatusBatch') this.#acknowledgeStatus(message.payload, message.nonce);
     if (message.type === 'EventBatch') this.send('EventAck', { counter: message.payload.counter }, message.nonce);
+  }
+
+  #acknowledgeStatus({ counter, statusDigest }: StatusBatch, nonce: string): void {
+    const inSync = statusDigest !== undefined && this.knowsStatus(statusDigest);
+    this.send('StatusAck', { counter, ...(inSync ? { inSync } : {}) }, nonce);
   }
 
   #waitForNews(timeoutMs: number): Promise<void> {

@@ -39,6 +39,8 @@ export class FakeHub {
   /** When set, named in the Challenge in place of the address that was dialled. */
   audience: string | undefined;
   limits: Welcome['limits'] = { statusWindow: 2, heartbeatIntervalMs: 15_000, maxFrameBytes: MAX_FRAME_BYTES };
+  /** Sum of the hashes of the status that it has stored; undefined for a hub of before, which compares none. */
+  statusDigest: string | undefined;
   /** Public keys by agent id. */
   readonly agents = new Map<string, string>();
   readonly connections: FakeHubConnection[] = [];
@@ -82,6 +84,7 @@ export class FakeHub {
       const connection = new FakeHubConnection(socket, request.headers.host ?? '', (message) =>
         this.#answer(connection, challenge, message),
       );
+      connection.knowsStatus = (digest) => digest === this.statusDigest;
       this.connections.push(connection);
       connection.send('Challenge', {
         challenge,

@@ -160,11 +160,22 @@ export class AgentSession {
       .then(async (result) => {
         this.#statusInFlight -= 1;
         if (result === 'FENCED') return this.end('TAKEN_OVER');
-        await peer.send('StatusAck', { counter: batch.counter }, nonce);
+        const inSync = result === 'IN_SYNC' ? { inSync: true } : {};
+        await peer.send('StatusAck', { counter: batch.counter, ...inSync }, nonce);
+        if (result === 'BEHIND') await this.#askForAll();
       })
       .catch((error: unknown) => log.error({ err: error }, 'a status batch was lost; the agent sends it again'));
     if (link.status.isBehind) void peer.send('Slow', { pauseMs: 1_000 });
     if (this.#statusInFlight >= MAX_STATUS_IN_FLIGHT) await settled;
+  }
+
+  /** Something of this session that was acked is not stored any more: a database that lost its last commits. */
+  async #askForAll(): Promise<void> {
+    this.#parts.log.warn(
+      { code: 'STATUS_LOST' },
+      'status that was acked is not stored; the agent tells all of it again',
+    );
+    await this.#parts.peer.send('StatusResync', {});
   }
 
   async #rotateKey(newPublicKey: string, signature: string, nonce: string): Promise<void> {

@@ -22,13 +22,13 @@ afterAll(async () => {
 
 /** Acks whatever comes and reports the status of all it holds after each ack, as a busy agent does. */
 async function serve(agent: TestAgent, stop: AbortSignal): Promise<void> {
-  const held = new Map<string, Wanted>();
+  const held = new Map<string, Wanted & { readonly name: string }>();
   let counter = 0;
   while (!stop.aborted) {
     const delta = await agent.next('Delta', 200).catch(() => undefined);
     if (!delta) continue;
-    for (const { hubUid, hubGeneration, specHash } of delta.upserts)
-      held.set(hubUid, { hubUid, hubGeneration, specHash });
+    for (const { hubUid, hubGeneration, specHash, name } of delta.upserts)
+      held.set(hubUid, { hubUid, hubGeneration, specHash, name });
     const outcomes = delta.upserts.map((one) => ({
       hubUid: one.hubUid,
       hubGeneration: one.hubGeneration,
@@ -40,7 +40,7 @@ async function serve(agent: TestAgent, stop: AbortSignal): Promise<void> {
       hubUid: one.hubUid,
       observedHubGeneration: one.hubGeneration,
       namespace: 'default',
-      name: one.hubUid,
+      name: one.name,
       uid: one.hubUid,
       kind: 'RedisCluster',
       phase: 'Ready',

@@ -3,4 +3,5 @@ export { changeDesired } from './change-desired.ts';
 export { judgeDeletes } from './judge-deletes.ts';
 export { AgentListener } from './agent-listener.ts';
 export { NextCaTeller } from './next-ca-teller.ts';
+export { LOCAL_REPORTED_AT, REPORTED_AT } from './reported-at.ts';
 export { loseSight } from './store-verdicts.ts';

@@ -3,14 +3,16 @@ import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 
 import { Metrics } from '../../platform/telemetry/metrics.ts';
-import { type StatusEntry, StatusIngest } from './status-ingest.ts';
+import { type StatusEntry, StatusIngest, type StatusVerdicts } from './status-ingest.ts';
 
 const entry = (agentId: string, counter: number): StatusEntry => ({
   session: { agentId, sessionNo: 1 },
   batch: { counter, items: [] },
 });
+const verdicts = (some: Partial<StatusVerdicts> = {}): Promise<StatusVerdicts> =>
+  Promise.resolve({ fenced: new Set<string>(), behind: new Set<string>(), inSync: new Set<string>(), ...some });
 const create = (
-  commit: (entries: readonly StatusEntry[]) => Promise<ReadonlySet<string>>,
+  commit: (entries: readonly StatusEntry[]) => Promise<StatusVerdicts>,
   log = pino({ level: 'silent' }),
 ): StatusIngest => new StatusIngest({ commit }, new Metrics(), log);
 
@@ -19,7 +21,7 @@ describe('status ingestion', () => {
     const commits: string[][] = [];
     const ingest = create((entries) => {
       commits.push(entries.map(({ session, batch }) => `${session.agentId}${batch.counter}`));
-      return Promise.resolve(new Set());
+      return verdicts();
     });
     const results = await Promise.all([
       ingest.add(entry('a', 0)),
@@ -37,7 +39,7 @@ describe('status ingestion', () => {
         return Promise.reject(Object.assign(new Error('bad text'), { driverError: { code: '22P05' } }));
       }
       stored.push(...entries.map(({ session }) => session.agentId));
-      return Promise.resolve(new Set());
+      return verdicts();
     });
     const added = ['a', 'b', 'bad', 'c'].map((agentId) => ingest.add(entry(agentId, 0)));
     expect(await Promise.all(added)).toEqual(['COMMITTED', 'COMMITTED', 'POISONED', 'COMMITTED']);
@@ -66,7 +68,7 @@ describe('status ingestion', () => {
       const ingest = create((entries) => {
         if (namesOf(entries).some((name) => name.startsWith('bad'))) return poison();
         stored.push(...entries);
-        return Promise.resolve(new Set());
+        return verdicts();
       }, log);
       const items = ['a', 'bad-1', 'b', 'c', 'bad-2', 'd', 'e'].map(itemOf);
       const result = ingest.add({
@@ -75,6 +77,8 @@ describe('status ingestion', () => {
       });
       expect(await result).toBe('POISONED');
       expect(namesOf(stored)).toEqual(['a', 'b', 'c', 'd', 'e']);
+      // The last one is empty: the counter counts as told.
+      expect(stored.pop()?.batch).toEqual({ counter: 3, items: [] });
       expect(lines.map((line) => (JSON.parse(line) as { items: string[] }).items)).toEqual([
         ['RedisCluster shop/bad-1'],
         ['RedisCluster shop/bad-2'],
@@ -95,12 +99,12 @@ describe('status ingestion', () => {
       expect(await ingest.add({ session: { agentId: 'a', sessionNo: 1 }, batch: { counter: 0, items } })).toBe(
         'POISONED',
       );
-      expect(commits).toBeLessThanOrEqual(101);
+      expect(commits).toBeLessThanOrEqual(102);
     });
 
     it('tells a session that was taken over in between', async () => {
       const ingest = create((entries) =>
-        namesOf(entries).includes('bad') ? poison() : Promise.resolve(new Set(['a'])),
+        namesOf(entries).includes('bad') ? poison() : verdicts({ fenced: new Set(['a 1']) }),
       );
       const items = [itemOf('good'), itemOf('bad')];
       expect(await ingest.add({ session: { agentId: 'a', sessionNo: 1 }, batch: { counter: 0, items } })).toBe(
@@ -115,14 +119,21 @@ describe('status ingestion', () => {
     const ingest = create((entries) => {
       if (failures-- > 0) return Promise.reject(new Error('connection lost'));
       commits.push(entries.map(({ batch }) => batch.counter));
-      return Promise.resolve(new Set());
+      return verdicts();
     });
     await Promise.all([ingest.add(entry('a', 0)), ingest.add(entry('a', 1))]);
     expect(commits).toEqual([[0, 1]]);
   });
 
+  it('answers a digest, and one batch of a session whose status was lost', async () => {
+    const ingest = create(() => verdicts({ inSync: new Set(['a']), behind: new Set(['b 1']) }));
+    const digest: StatusEntry = { ...entry('a', 0), batch: { counter: 0, items: [], statusDigest: '0'.repeat(32) } };
+    const results = [digest, entry('a', 1), entry('b', 4), entry('b', 5)].map((one) => ingest.add(one));
+    expect(await Promise.all(results)).toEqual(['IN_SYNC', 'COMMITTED', 'BEHIND', 'COMMITTED']);
+  });
+
   it('tells a session that was taken over', async () => {
-    const ingest = create(() => Promise.resolve(new Set(['a'])));
+    const ingest = create(() => verdicts({ fenced: new Set(['a 1']) }));
     expect(await ingest.add(entry('a', 0))).toBe('FENCED');
   });
 });

@@ -8,6 +8,8 @@ import type { Logger } from 'pino';
 
 import type { Metrics } from '../../platform/telemetry/metrics.ts';
 import type { SessionKey } from './delivery-book.ts';
+import { sessionKeyOf } from './status-heads.ts';
+import { takeInTurn } from './take-in-turn.ts';
 
 const MERGE_MS = 25;
 const RETRY_MS = 500;
@@ -22,11 +24,24 @@ export interface StatusEntry {
   readonly session: SessionKey;
   readonly batch: StatusBatch;
 }
-export type StatusResult = 'COMMITTED' | 'FENCED' | 'POISONED';
+/**
+ * IN_SYNC: its statusDigest is that of what is stored. BEHIND: committed, but the database lost what this session had told
+ * before. POISONED: all but what cannot be stored.
+ */
+export type StatusResult = 'COMMITTED' | 'IN_SYNC' | 'BEHIND' | 'FENCED' | 'POISONED';
+
+export interface StatusVerdicts {
+  /** Keys of sessions (see `sessionKeyOf`) that are not their agents' any more: nothing of theirs was written. */
+  readonly fenced: ReadonlySet<string>;
+  /** Keys of sessions of which something acked before is not stored. */
+  readonly behind: ReadonlySet<string>;
+  /** Agents that proved that what is stored is what they hold. */
+  readonly inSync: ReadonlySet<string>;
+}
 
 export interface StatusWriter {
-  /** Commits all or nothing. Returns the agents whose session is not theirs any more: nothing of theirs was written. */
-  commit(entries: readonly StatusEntry[]): Promise<ReadonlySet<string>>;
+  /** Commits all or nothing. */
+  commit(entries: readonly StatusEntry[]): Promise<StatusVerdicts>;
 }
 
 interface Waiting {
@@ -39,7 +54,7 @@ export class StatusIngest {
   readonly #writer: StatusWriter;
   readonly #metrics: Metrics;
   readonly #log: Logger;
-  readonly #waiting: Waiting[] = [];
+  #waiting: Waiting[] = [];
   #waitingItems = 0;
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> | undefined;
@@ -93,7 +108,7 @@ export class StatusIngest {
     } catch (error) {
       this.#log.warn({ err: error }, 'status could not be committed; it is tried again');
       const left = taken.filter((one) => !this.#settled.has(one));
-      this.#waiting.unshift(...left);
+      this.#waiting = [...left, ...this.#waiting];
       this.#waitingItems += countItems(left);
       return true;
     }
@@ -102,30 +117,37 @@ export class StatusIngest {
   readonly #settled = new WeakSet<Waiting>();
 
   #take(): Waiting[] {
-    let items = 0;
-    const end = this.#waiting.findIndex((one, index) => {
-      items += one.entry.batch.items.length;
-      return index > 0 && items > MAX_ITEMS_PER_COMMIT;
-    });
-    const taken = this.#waiting.splice(0, end === -1 ? this.#waiting.length : end);
+    const taken = takeInTurn(this.#waiting, MAX_ITEMS_PER_COMMIT);
+    const chosen = new Set(taken);
+    this.#waiting = this.#waiting.filter((one) => !chosen.has(one));
     this.#waitingItems -= countItems(taken);
     return taken;
   }
 
   async #commit(batches: readonly Waiting[]): Promise<void> {
     try {
-      const fenced = await this.#writer.commit(batches.map((one) => one.entry));
-      for (const one of batches) this.#settle(one, fenced.has(one.entry.session.agentId) ? 'FENCED' : 'COMMITTED');
+      const verdicts = await this.#writer.commit(batches.map((one) => one.entry));
+      const told = new Set<string>();
+      for (const one of batches) this.#settle(one, resultOf(one.entry, verdicts, told));
     } catch (error) {
       if (!isAboutContent(error)) throw error;
       const [only] = batches;
       if (batches.length === 1 && only) {
-        return this.#settle(only, await this.#salvage(only.entry, error, { commits: MAX_SALVAGE_COMMITS }));
+        return this.#settle(only, await this.#salvageWhole(only.entry, error));
       }
       const middle = Math.ceil(batches.length / 2);
       await this.#commit(batches.slice(0, middle));
       await this.#commit(batches.slice(middle));
     }
+  }
+
+  /** Its counter counts as stored, whatever was left out, or the next batch would look as if this one had been lost. */
+  async #salvageWhole(entry: StatusEntry, error: unknown): Promise<StatusResult> {
+    const result = await this.#salvage(entry, error, { commits: MAX_SALVAGE_COMMITS });
+    if (result === 'FENCED') return result;
+    const { session, batch } = entry;
+    const counted = await this.#commitPart({ session, batch: { counter: batch.counter, items: [] } }, { commits: 1 });
+    return counted === 'FENCED' ? counted : result;
   }
 
   /**
@@ -147,8 +169,7 @@ export class StatusIngest {
   async #commitPart(part: StatusEntry, left: { commits: number }): Promise<StatusResult> {
     left.commits -= 1;
     try {
-      const fenced = await this.#writer.commit([part]);
-      return fenced.has(part.session.agentId) ? 'FENCED' : 'COMMITTED';
+      return resultOf(part, await this.#writer.commit([part]), new Set());
     } catch (error) {
       if (!isAboutContent(error)) throw error;
       return this.#salvage(part, error, left);
@@ -156,6 +177,7 @@ export class StatusIngest {
   }
 
   #leaveOut({ session, batch: { items } }: StatusEntry, error: unknown): StatusResult {
+    if (items.length === 0) return 'POISONED';
     const named = items.slice(0, MAX_NAMED_ITEMS).map(({ kind, namespace, name }) => `${kind} ${namespace}/${name}`);
     this.#log.error(
       { err: error, agentId: session.agentId, items: named, count: items.length },
@@ -169,6 +191,17 @@ export class StatusIngest {
     this.#metrics.statusBatches.inc({ result });
     one.done(result);
   }
+}
+
+/** `told`: sessions that were already told to be behind, once a commit. */
+function resultOf({ session, batch }: StatusEntry, verdicts: StatusVerdicts, told: Set<string>): StatusResult {
+  const key = sessionKeyOf(session);
+  if (verdicts.fenced.has(key)) return 'FENCED';
+  if (verdicts.behind.has(key) && !told.has(key)) {
+    told.add(key);
+    return 'BEHIND';
+  }
+  return batch.statusDigest !== undefined && verdicts.inSync.has(session.agentId) ? 'IN_SYNC' : 'COMMITTED';
 }
 
 const countItems = (batches: readonly Waiting[]): number =>

@@ -7,10 +7,13 @@ import { removeFromDigest } from '#protocol';
 import type { DataSource, EntityManager } from 'typeorm';
 
 import { appendChanges } from '../../platform/database/change-log.ts';
-import type { StatusEntry, StatusWriter } from './status-ingest.ts';
+import { findInSync, UNREPORTED_HASH } from './status-digest.ts';
+import { claimHeads, confirmStatus } from './status-heads.ts';
+import type { StatusEntry, StatusVerdicts, StatusWriter } from './status-ingest.ts';
 import {
   findLocallyDeleted,
   findReturned,
+  isCountedElsewhere,
   type KnownResource,
   type ManagedItem,
   namedHubUids,
@@ -29,55 +32,57 @@ export class StatusRepository implements StatusWriter {
     this.#clock = clock;
   }
 
-  commit(entries: readonly StatusEntry[]): Promise<ReadonlySet<string>> {
+  commit(entries: readonly StatusEntry[]): Promise<StatusVerdicts> {
     const nowMs = this.#clock.nowMs();
     return this.#dataSource.transaction(async (tx) => {
-      const current = await findCurrentAgents(tx, entries);
-      const valid = entries.filter(({ session }) => current.has(session.agentId));
+      const { valid, fenced, behind } = await claimHeads(tx, entries);
+      // Compared as stored before this commit: what follows the digest was changed after it was taken.
+      const inSync = await findInSync(tx, valid);
+      if (inSync.size > 0) await confirmStatus(tx, inSync, nowMs);
       const { managed, local } = sortStatus(valid, await readKnown(tx, namedHubUids(valid)));
-      await bookLocalDeletions(tx, findLocallyDeleted(managed), nowMs);
-      await askAgain(tx, findReturned(managed));
-      const written = await writeStatus(tx, managed, nowMs);
-      await writeLocal(tx, local, nowMs);
-      await writeHeads(tx, valid);
+      if (managed.length > 0) await writeManaged(tx, managed, nowMs);
+      if (local.length > 0) await writeLocal(tx, local, nowMs);
       await forgetUnreported(tx, valid);
-      await appendChanges(
-        tx,
-        nowMs,
-        managed
-          .filter(({ known, hash }) => written.has(known.hubUid) && known.statusHash !== hash)
-          .map(({ known }) => ({
-            topic: 'redisCluster',
-            subject: known.hubUid,
-            projectId: known.projectId,
-            kind: 'CHANGED',
-          })),
-      );
-      return new Set(entries.map(({ session }) => session.agentId).filter((agentId) => !current.has(agentId)));
+      return { fenced, behind, inSync };
     });
   }
-}
-
-async function findCurrentAgents(tx: EntityManager, entries: readonly StatusEntry[]): Promise<ReadonlySet<string>> {
-  const rows = await tx.query<{ agentId: string }[]>(
-    `SELECT s.agent_id AS "agentId" FROM unnest($1::uuid[], $2::bigint[]) AS mine(agent_id, session_no)
-     JOIN agent_session AS s ON s.agent_id = mine.agent_id AND s.session_no = mine.session_no
-     JOIN agent AS a ON a.id = s.agent_id AND a.state = 'ACTIVE'`,
-    [entries.map(({ session }) => session.agentId), entries.map(({ session }) => session.sessionNo)],
-  );
-  return new Set(rows.map((row) => row.agentId));
 }
 
 async function readKnown(tx: EntityManager, hubUids: readonly string[]): Promise<ReadonlyMap<string, KnownResource>> {
   if (hubUids.length === 0) return new Map();
   const rows = await tx.query<KnownResource[]>(
-    `SELECT r.hub_uid AS "hubUid", r.agent_id AS "agentId", r.project_id AS "projectId", r.deletion,
-       d.state AS "deliveryState", s.status_hash AS "statusHash", s.hub_uid IS NOT NULL AS received
+    `SELECT r.hub_uid AS "hubUid", r.agent_id AS "agentId", r.project_id AS "projectId", r.namespace, r.name, r.deletion,
+       d.state AS "deliveryState", s.status_hash AS "statusHash", e.mode, e.version, e.phase
      FROM resource AS r JOIN delivery AS d ON d.hub_uid = r.hub_uid LEFT JOIN resource_status AS s ON s.hub_uid = r.hub_uid
+       LEFT JOIN rollup_entry AS e ON e.hub_uid = r.hub_uid
      WHERE r.hub_uid = ANY($1::uuid[]) AND r.deleted_at IS NULL`,
     [hubUids],
   );
   return new Map(rows.map((row) => [row.hubUid, row]));
+}
+
+async function writeManaged(tx: EntityManager, managed: readonly ManagedItem[], nowMs: number): Promise<void> {
+  await bookLocalDeletions(tx, findLocallyDeleted(managed), nowMs);
+  await askAgain(tx, findReturned(managed));
+  const rows = await tx.query<{ hubUid: string }[]>(UPSERT_STATUS, [
+    JSON.stringify(managed.map(toStatusRow)),
+    new Date(nowMs),
+  ]);
+  const hubUids = new Set(rows.map((row) => row.hubUid));
+  const written = managed.filter(({ known }) => hubUids.has(known.hubUid));
+  await countAnew(tx, written.filter(isCountedElsewhere));
+  await appendChanges(
+    tx,
+    nowMs,
+    written
+      .filter(({ known, hash }) => known.statusHash !== hash)
+      .map(({ known: { hubUid, projectId } }) => ({
+        topic: 'redisCluster',
+        subject: hubUid,
+        projectId,
+        kind: 'CHANGED',
+      })),
+  );
 }
 
 /**
@@ -122,20 +127,9 @@ async function askAgain(tx: EntityManager, items: readonly ManagedItem[]): Promi
   );
 }
 
-/** Returns the hubUids that were not older than what is stored. */
-async function writeStatus(
-  tx: EntityManager,
-  managed: readonly ManagedItem[],
-  nowMs: number,
-): Promise<ReadonlySet<string>> {
-  if (managed.length === 0) return new Set();
-  const rows = await tx.query<
-    {
-      hubUid: string;
-    }[]
-  >(UPSERT_STATUS, [JSON.stringify(managed.map(toStatusRow)), new Date(nowMs)]);
-  const written = new Set(rows.map((row) => row.hubUid));
-  const counted = managed.filter(({ known }) => written.has(known.hubUid));
+/** Only for those counted under another key: each statement here runs the triggers that keep `agent_rollup`. */
+async function countAnew(tx: EntityManager, items: readonly ManagedItem[]): Promise<void> {
+  if (items.length === 0) return;
   await tx.query(
     `INSERT INTO rollup_entry AS e (hub_uid, agent_id, project_id, mode, version, phase)
      SELECT * FROM jsonb_to_recordset($1::jsonb)
@@ -144,7 +138,7 @@ async function writeStatus(
      WHERE (e.mode, e.version, e.phase) IS DISTINCT FROM (excluded.mode, excluded.version, excluded.phase)`,
     [
       JSON.stringify(
-        counted.map(({ item, known }) => ({
+        items.map(({ item, known }) => ({
           hub_uid: known.hubUid,
           agent_id: known.agentId,
           project_id: known.projectId,
@@ -153,7 +147,6 @@ async function writeStatus(
       ),
     ],
   );
-  return written;
 }
 
 async function writeLocal(tx: EntityManager, local: readonly ReportedItem[], nowMs: number): Promise<void> {
@@ -170,24 +163,23 @@ async function writeLocal(tx: EntityManager, local: readonly ReportedItem[], now
   if (present.length > 0) await tx.query(UPSERT_LOCAL, [JSON.stringify(present.map(toLocalRow)), new Date(nowMs)]);
 }
 
-async function writeHeads(tx: EntityManager, entries: readonly StatusEntry[]): Promise<void> {
-  const last = new Map(entries.map(({ session, batch }) => [session.agentId, { ...session, counter: batch.counter }]));
-  const heads = [...last.values()].sort((a, b) => (a.agentId < b.agentId ? -1 : 1));
-  await tx.query(
-    `UPDATE agent_status_head AS h SET session_no = i.session_no, counter = i.counter
-     FROM unnest($1::uuid[], $2::bigint[], $3::bigint[]) AS i(agent_id, session_no, counter)
-     WHERE h.agent_id = i.agent_id AND (h.session_no, h.counter) < (i.session_no, i.counter)`,
-    [heads.map((head) => head.agentId), heads.map((head) => head.sessionNo), heads.map((head) => head.counter)],
-  );
-}
-
-/** A full resend has ended: local objects that it did not name are not there any more. Wanted ones are never judged so. */
+/**
+ * Full resends have ended: local objects that they did not name are not there any more. Wanted ones are never judged so;
+ * they stay as they were last seen, and count as nothing when the agent proves what it holds.
+ */
 async function forgetUnreported(tx: EntityManager, entries: readonly StatusEntry[]): Promise<void> {
-  for (const { session, batch } of entries) {
-    if (!batch.complete || batch.inventory === 'UNKNOWN') continue;
-    await tx.query('DELETE FROM local_object WHERE agent_id = $1 AND session_no < $2', [
-      session.agentId,
-      session.sessionNo,
-    ]);
-  }
+  const ended = entries.filter(({ batch }) => batch.complete && batch.inventory !== 'UNKNOWN');
+  if (ended.length === 0) return;
+  const sessions = [ended.map(({ session }) => session.agentId), ended.map(({ session }) => session.sessionNo)];
+  await tx.query(
+    `DELETE FROM local_object AS l USING unnest($1::uuid[], $2::bigint[]) AS i(agent_id, session_no)
+     WHERE l.agent_id = i.agent_id AND l.session_no < i.session_no`,
+    sessions,
+  );
+  await tx.query(
+    `UPDATE resource_status AS s SET status_hash = $3
+     FROM resource AS r JOIN unnest($1::uuid[], $2::bigint[]) AS i(agent_id, session_no) ON i.agent_id = r.agent_id
+     WHERE s.hub_uid = r.hub_uid AND s.session_no < i.session_no AND s.status_hash <> $3 AND NOT s.gone`,
+    [...sessions, UNREPORTED_HASH],
+  );
 }

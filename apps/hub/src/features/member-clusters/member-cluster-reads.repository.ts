@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
+import { LOCAL_REPORTED_AT } from '../agent-link/index.ts';
 import type { PageRequest } from '../../platform/graphql/index.ts';
 import type { AgentRow, LocalObjectRow, MemberClusterRow } from './member-cluster.entity.ts';
 
@@ -57,8 +58,8 @@ export class MemberClusterReadsRepository {
 
   readLocalObjects(memberClusterId: string): Promise<LocalObjectRow[]> {
     return this.dataSource.query(
-      `SELECT o.kind, o.namespace, o.name, o.kube_uid, o.hub_uid_claimed, o.item, o.received_at
-       FROM local_object o JOIN agent a ON a.id = o.agent_id
+      `SELECT o.kind, o.namespace, o.name, o.kube_uid, o.hub_uid_claimed, o.item, ${LOCAL_REPORTED_AT} AS reported_at
+       FROM local_object o JOIN agent a ON a.id = o.agent_id LEFT JOIN agent_status_head head ON head.agent_id = o.agent_id
        WHERE a.member_cluster_id = $1 ORDER BY o.namespace, o.name, o.kind LIMIT 1000`,
       [memberClusterId],
     );

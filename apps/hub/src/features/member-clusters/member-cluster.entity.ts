@@ -40,5 +40,5 @@ export interface LocalObjectRow {
   readonly kube_uid: string;
   readonly hub_uid_claimed: string | null;
   readonly item: StatusItem;
-  readonly received_at: Date;
+  readonly reported_at: Date;
 }

@@ -47,8 +47,8 @@ export const toLocalObject = (row: LocalObjectRow, nowMs: number): LocalObject =
   phase: row.item.phase ?? null,
   mode: row.item.mode ?? null,
   spec: row.item.liveSpec ?? null,
-  reportedAt: row.received_at,
-  ageSeconds: secondsBetween(row.received_at, nowMs),
+  reportedAt: row.reported_at,
+  ageSeconds: secondsBetween(row.reported_at, nowMs),
 });
 
 const secondsBetween = (from: Date, nowMs: number): number => Math.max(0, nowMs - from.getTime()) / 1000;

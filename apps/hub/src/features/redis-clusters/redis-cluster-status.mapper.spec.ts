@@ -18,7 +18,7 @@ const row: RedisClusterStatusRow = {
   numbers: {},
   details: {},
   data_set_id: 'u',
-  received_at: new Date(1_000),
+  reported_at: new Date(1_000),
   freshness: 'FRESH',
   inventory: 'SYNCED',
 };

@@ -26,8 +26,8 @@ export function toRedisClusterStatus(row: RedisClusterStatusRow, nowMs: number):
     numbers: row.numbers,
     details: row.details,
     dataSetId: row.data_set_id,
-    reportedAt: row.received_at,
-    ageSeconds: Math.max(0, nowMs - row.received_at.getTime()) / 1000,
+    reportedAt: row.reported_at,
+    ageSeconds: Math.max(0, nowMs - row.reported_at.getTime()) / 1000,
     freshness: row.freshness,
     lastKnown: row.freshness !== 'FRESH' || row.inventory !== 'SYNCED',
   };

@@ -29,7 +29,7 @@ export interface RedisClusterRow {
   readonly contested: readonly ForeignField[] | null;
   readonly foreign_fields: readonly ForeignField[] | null;
   readonly gone: boolean | null;
-  readonly status_received_at: Date | null;
+  readonly status_reported_at: Date | null;
 }
 
 /** What the agent reported last, with the freshness of that agent, and whether it sees its API server. */
@@ -49,7 +49,8 @@ export interface RedisClusterStatusRow {
   readonly numbers: Readonly<Record<string, number>>;
   readonly details: Readonly<Record<string, unknown>>;
   readonly data_set_id: string | null;
-  readonly received_at: Date;
+  /** Received, or proven unchanged since. */
+  readonly reported_at: Date;
   readonly freshness: Freshness;
   readonly inventory: 'SYNCED' | 'UNKNOWN';
 }

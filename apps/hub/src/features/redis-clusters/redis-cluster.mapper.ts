@@ -12,7 +12,7 @@ export const driftOf = (row: RedisClusterRow): readonly Drift[] =>
   listDrift({
     spec: readSpec(row),
     foreignFields: row.foreign_fields,
-    statusAt: row.status_received_at,
+    statusAt: row.status_reported_at,
     contested: row.contested,
     deliveryAt: row.delivery_updated_at,
   });
