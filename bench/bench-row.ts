@@ -2,21 +2,26 @@
 export interface BenchRow {
   readonly name: string;
   readonly value: number;
-  readonly unit: 'ms' | 's' | 'MiB' | 'KiB' | '%' | 'writes';
+  readonly unit: 'ms' | 's' | 'MiB' | 'KiB' | 'KiB/s' | '/s' | '%' | 'writes' | '';
   /** Whose figure stands beside ours, and whether it was measured in this run or published. */
   readonly peer: string | null;
   readonly peerValue: number | null;
   /** Upper bound in the row's unit. */
   readonly goal: number | null;
   readonly met: boolean | null;
+  /** Rows of one group stand together under its name. */
+  readonly group: string | null;
 }
 
-export type BenchFigure = Omit<BenchRow, 'met' | 'peer' | 'peerValue' | 'goal'> &
-  Partial<Pick<BenchRow, 'peer' | 'peerValue' | 'goal'>>;
+export type BenchFigure = Omit<BenchRow, 'met' | 'peer' | 'peerValue' | 'goal' | 'group'> &
+  Partial<Pick<BenchRow, 'peer' | 'peerValue' | 'goal' | 'group'>>;
 
-const toTenths = (value: number): number => Math.round(value * 10) / 10;
+/** Two digits of what is small: a tenth of a percent is all that some things cost. */
+const toTenths = (value: number): number =>
+  Math.abs(value) < 1 ? Math.round(value * 100) / 100 : Math.round(value * 10) / 10;
 
-export function asBenchRow({ name, value, unit, peer = null, peerValue = null, goal = null }: BenchFigure): BenchRow {
+export function asBenchRow(figure: BenchFigure): BenchRow {
+  const { name, value, unit, peer = null, peerValue = null, goal = null, group = null } = figure;
   return {
     name,
     value: toTenths(value),
@@ -25,6 +30,7 @@ export function asBenchRow({ name, value, unit, peer = null, peerValue = null, g
     peerValue: peerValue === null ? null : toTenths(peerValue),
     goal,
     met: goal === null ? null : value <= goal,
+    group,
   };
 }
 
@@ -36,14 +42,25 @@ export function percentile(samples: readonly number[], p: number): number {
   return value;
 }
 
-/** A table for people. */
+/** A table for people; each group under its name. */
 export function formatBenchTable(rows: readonly BenchRow[]): string {
+  const groups = [...new Set(rows.map((row) => row.group))];
+  return groups
+    .map((group) => {
+      const table = formatGroup(rows.filter((row) => row.group === group));
+      return group === null ? table : `\n# ${group}\n${table}`;
+    })
+    .join('\n');
+}
+
+function formatGroup(rows: readonly BenchRow[]): string {
+  const withUnit = (value: number, unit: string): string => `${value} ${unit}`.trim();
   const cells = rows.map((row) => [
     row.name,
-    `${row.value} ${row.unit}`,
-    row.peerValue === null ? '-' : `${row.peerValue} ${row.unit}`,
+    withUnit(row.value, row.unit),
+    row.peerValue === null ? '-' : withUnit(row.peerValue, row.unit),
     row.peerValue === null || row.peerValue === 0 ? '-' : (row.value / row.peerValue).toFixed(2),
-    row.goal === null ? '-' : `≤ ${row.goal} ${row.unit}`,
+    row.goal === null ? '-' : withUnit(row.goal, row.unit).replace(/^/, '≤ '),
     row.met === null ? '-' : row.met ? 'met' : 'MISSED',
     row.peer ?? '-',
   ]);

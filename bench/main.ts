@@ -1,9 +1,14 @@
-// `npm run bench -- NAME [--json]`: runs one benchmark and prints its table, or its rows as JSON.
+// `npm run bench -- NAME [options] [--json]`: runs one benchmark and prints its table, or its rows as JSON.
 import { formatBenchTable, type BenchRow } from './bench-row.ts';
+import { runFleet } from './fleet/run-fleet.ts';
 import { runOperator } from './operator/run-operator.ts';
 import { runSkeleton } from './skeleton/run-skeleton.ts';
 
-const BENCHES: Readonly<Record<string, () => Promise<BenchRow[]>>> = { skeleton: runSkeleton, operator: runOperator };
+const BENCHES: Readonly<Record<string, (args: readonly string[]) => Promise<BenchRow[]>>> = {
+  skeleton: runSkeleton,
+  operator: runOperator,
+  fleet: runFleet,
+};
 
 const args = process.argv.slice(2);
 const name = args.find((arg) => !arg.startsWith('--')) ?? '';
@@ -12,6 +17,6 @@ if (!bench) {
   console.error(`usage: npm run bench -- NAME [--json]; NAME is one of: ${Object.keys(BENCHES).join(', ')}`);
   process.exit(2);
 }
-const rows = await bench();
+const rows = await bench(args.slice(args.indexOf(name) + 1));
 console.log(args.includes('--json') ? JSON.stringify(rows, undefined, 2) : formatBenchTable(rows));
 process.exit(0); // clients of the clusters may hold sockets; everything is stopped by now

@@ -1,0 +1,52 @@
+/**
+ * `npm run bench -- fleet --clusters N[,N…]`: one hub, one PostgreSQL and a simulated fleet of N member clusters with ten
+ * RedisClusters each, all on this machine, over real TLS. Twice: TLS in the hub, and TLS ended in front by HAProxy.
+ */
+import { mkdir, writeFile } from 'node:fs/promises';
+import { cpus, totalmem } from 'node:os';
+import { join } from 'node:path';
+import { buildHub } from '../../tools/build/build-all.ts';
+import type { BenchRow } from '../bench-row.ts';
+import { parseFleetOptions } from './fleet-options.ts';
+import { toRows } from './fleet-rows.ts';
+import { runOneFleet, type FleetFigures } from './fleet-run.ts';
+import { growthRows } from './growth-rows.ts';
+import { raiseFileLimit } from './raise-file-limit.ts';
+
+/** Ignored by git. */
+const RESULTS_FOLDER = '.atoll/bench';
+const FORM = { hub: 'TLS in the hub', haproxy: 'TLS ended by HAProxy' } as const;
+
+export async function runFleet(args: readonly string[]): Promise<BenchRow[]> {
+  const { sizes, forms } = parseFleetOptions(args);
+  const began = performance.now();
+  const log = (line: string): void =>
+    console.error(`${((performance.now() - began) / 1000).toFixed(0).padStart(4)} s  ${line}`);
+  await raiseFileLimit(Math.max(...sizes), log);
+  log('building the hub');
+  await buildHub();
+  const runs: FleetFigures[] = [];
+  for (const tls of forms) {
+    for (const clusters of sizes) {
+      log(`— ${clusters} member clusters, ${FORM[tls]}`);
+      const profileDir = process.env['ATOLL_BENCH_PROFILE'];
+      runs.push(await runOneFleet({ clusters, tls, log, ...(profileDir === undefined ? {} : { profileDir }) }));
+      await store(runs);
+    }
+  }
+  const growth = forms.flatMap((tls) =>
+    growthRows(
+      runs.filter((run) => run.tls === tls),
+      `growth, ${FORM[tls]}`,
+    ),
+  );
+  return [...runs.flatMap(toRows), ...growth];
+}
+
+/** After each fleet, so that a run that is interrupted leaves what it has. */
+async function store(runs: readonly FleetFigures[]): Promise<void> {
+  await mkdir(RESULTS_FOLDER, { recursive: true });
+  const machine = { cores: cpus().length, cpu: cpus()[0]?.model, memoryMib: Math.round(totalmem() / 1024 / 1024) };
+  const report = { at: new Date().toISOString(), machine, rows: runs.flatMap(toRows), runs };
+  await writeFile(join(RESULTS_FOLDER, 'fleet.json'), `${JSON.stringify(report, undefined, 1)}\n`);
+}
