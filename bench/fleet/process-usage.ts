@@ -22,8 +22,9 @@ function readStat(pid: number): Stat | undefined {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
     // The name may hold spaces and brackets; what follows the last one does not.
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-    const [ticks, parent] = [Number(fields[11]) + Number(fields[12]), Number(fields[1])];
-    return { parent, cpuSeconds: ticks / TICKS_PER_SECOND };
+    // Its own, and that of children which have ended: utime, stime, cutime, cstime.
+    const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0);
+    return { parent: Number(fields[1]), cpuSeconds: ticks / TICKS_PER_SECOND };
   } catch {
     return undefined;
   }
@@ -47,10 +48,7 @@ const listProcesses = (): number[] =>
     .filter((name) => /^\d+$/.test(name))
     .map(Number);
 
-/**
- * What a process and its direct children used so far. The CPU of children that have ended is theirs no more and is not in it;
- * PostgreSQL's backends live as long as the hub's pool, so little is lost.
- */
+/** What a process and its direct children used so far, those that have ended too. */
 export function readUsage(pid: number): Usage {
   const children = listProcesses().filter((other) => readStat(other)?.parent === pid);
   const own = { cpuSeconds: readStat(pid)?.cpuSeconds ?? 0, ...readMemory(pid, false) };
