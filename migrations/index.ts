@@ -2,6 +2,7 @@ import { Foundation1764460800000 } from './1764460800000-foundation.ts';
 import { StatusDetails1764547200000 } from './1764547200000-status-details.ts';
 import { StatusResume1764633700000 } from './1764633700000-status-resume.ts';
 import { HealthRollups1764633800000 } from './1764633800000-health-rollups.ts';
+import { ListIndexes1764633801000 } from './1764633801000-list-indexes.ts';
 import { DeleteApprovals1764633900000 } from './1764633900000-delete-approvals.ts';
 
 /** Every migration, oldest first. Never edited after release: a change is a new file at the end of this list. */
@@ -10,5 +11,6 @@ export const migrations = [
   StatusDetails1764547200000,
   StatusResume1764633700000,
   HealthRollups1764633800000,
+  ListIndexes1764633801000,
   DeleteApprovals1764633900000,
 ];

@@ -12,13 +12,13 @@ export const ALL_PROJECTS = '00000000-0000-0000-0000-000000000000';
 export const list = (names: readonly string[], write = (name: string): string => name): string =>
   names.map(write).join(', ');
 
-const sumWhere = (condition: string): string => `coalesce(sum(r.count) FILTER (WHERE ${condition}), 0)`;
+const sumWhere = (condition: string): string => `coalesce(sum(r.count) FILTER (WHERE ${condition}), 0)::bigint`;
 const HEARD = `coalesce(seen.verdict, 'UNKNOWN') <> 'UNKNOWN'`;
 
 /** The counts of the member clusters in $1 as they are now, in the columns of `member_cluster_rollup`. */
 export const COUNT_MEMBER_CLUSTERS = `
   SELECT m.id AS member_cluster_id, r.project_id, r.version, r.mode, r.phase, coalesce(m.region, '') AS region,
-    sum(r.count) AS total, ${sumWhere(`${HEARD} AND r.phase = 'Ready'`)} AS ready,
+    sum(r.count)::bigint AS total, ${sumWhere(`${HEARD} AND r.phase = 'Ready'`)} AS ready,
     ${sumWhere(`${HEARD} AND r.phase IN ('Degraded', 'ActionRequired', 'SpecRejected')`)} AS degraded,
     ${sumWhere(`NOT ${HEARD}`)} AS unknown, ${sumWhere(`seen.verdict = 'LATE'`)} AS late
   FROM member_cluster AS m JOIN agent AS a ON a.member_cluster_id = m.id JOIN agent_rollup AS r ON r.agent_id = a.id
@@ -29,5 +29,5 @@ export const COUNT_MEMBER_CLUSTERS = `
 /** `rows` of member clusters summed by region, once for each project and once for all together. */
 export const sumByRegion = (rows: string): string => `
   SELECT coalesce(project_id, '${ALL_PROJECTS}') AS project_id, region, version, mode, phase,
-    ${list(COUNTS, (name) => `sum(${name}) AS ${name}`)}
+    ${list(COUNTS, (name) => `sum(${name})::bigint AS ${name}`)}
   FROM ${rows} GROUP BY GROUPING SETS ((project_id, region, version, mode, phase), (region, version, mode, phase))`;

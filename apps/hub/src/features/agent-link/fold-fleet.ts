@@ -22,36 +22,36 @@ SELECT (SELECT count(*) FROM taken) AS marks, coalesce(array_agg(DISTINCT dirty.
   UNION ALL SELECT a.member_cluster_id FROM (SELECT DISTINCT agent_id FROM taken) AS t JOIN agent AS a ON a.id = t.agent_id
 ) AS dirty`;
 
-const isOther = (left: string, right: string): string => {
-  const names = ['region', ...COUNTS];
-  return `(${list(names, (name) => `${left}.${name}`)}) IS DISTINCT FROM (${list(names, (name) => `${right}.${name}`)})`;
-};
+const COLUMNS = `${list(KEYS)}, region, ${list(COUNTS)}`;
+const REGION_COLUMNS = `project_id, region, version, mode, phase`;
 
-/** $1 member clusters. Region counts move by the difference between what is counted now and what was. */
+/**
+ * $1 member clusters. Only rows that differ are written: an upsert locks, and so writes, each row that it leaves alone.
+ * Region counts move by the difference between what is counted now and what was.
+ */
 const COUNT_AGAIN = `
-WITH present AS MATERIALIZED (${COUNT_MEMBER_CLUSTERS}
+WITH present AS MATERIALIZED (SELECT ${COLUMNS} FROM (${COUNT_MEMBER_CLUSTERS}) AS c
 ), past AS MATERIALIZED (
-  SELECT * FROM member_cluster_rollup WHERE member_cluster_id = ANY($1::uuid[])
-), difference AS (
-  SELECT project_id, region, version, mode, phase, ${list(COUNTS)} FROM present
-  UNION ALL SELECT project_id, region, version, mode, phase, ${list(COUNTS, (name) => `-${name}`)} FROM past
+  SELECT ${COLUMNS} FROM member_cluster_rollup WHERE member_cluster_id = ANY($1::uuid[])
+), added AS MATERIALIZED (TABLE present EXCEPT TABLE past
+), removed AS MATERIALIZED (TABLE past EXCEPT TABLE present
 ), vanished AS (
-  DELETE FROM member_cluster_rollup AS f WHERE f.member_cluster_id = ANY($1::uuid[]) AND NOT EXISTS (
-    SELECT 1 FROM present AS p WHERE (${list(KEYS, (name) => `p.${name}`)}) = (${list(KEYS, (name) => `f.${name}`)}))
-  RETURNING 1
+  DELETE FROM member_cluster_rollup AS f USING (
+    SELECT ${list(KEYS)} FROM (SELECT *, true AS stays FROM added UNION ALL SELECT *, false FROM removed) AS moved
+    GROUP BY ${list(KEYS)} HAVING NOT bool_or(stays)) AS r
+  WHERE (${list(KEYS, (name) => `f.${name}`)}) = (${list(KEYS, (name) => `r.${name}`)})
 ), written AS (
-  INSERT INTO member_cluster_rollup AS f (${list(KEYS)}, region, ${list(COUNTS)})
-  SELECT ${list(KEYS)}, region, ${list(COUNTS)} FROM present ORDER BY ${list(KEYS)}
+  INSERT INTO member_cluster_rollup (${COLUMNS}) SELECT ${COLUMNS} FROM added
   ON CONFLICT (${list(KEYS)}) DO UPDATE SET region = excluded.region, ${list(COUNTS, (name) => `${name} = excluded.${name}`)}
-  WHERE ${isOther('f', 'excluded')}
-  RETURNING 1
+), difference AS (
+  SELECT ${REGION_COLUMNS}, ${list(COUNTS)} FROM added
+  UNION ALL SELECT ${REGION_COLUMNS}, ${list(COUNTS, (name) => `-${name}`)} FROM removed
 ), regions AS (
-  INSERT INTO region_rollup AS f (project_id, region, version, mode, phase, ${list(COUNTS)})
+  INSERT INTO region_rollup AS f (${REGION_COLUMNS}, ${list(COUNTS)})
   SELECT * FROM (${sumByRegion('difference')}) AS d WHERE ${COUNTS.map((name) => `d.${name} <> 0`).join(' OR ')}
-  ON CONFLICT (project_id, region, version, mode, phase)
-    DO UPDATE SET ${list(COUNTS, (name) => `${name} = f.${name} + excluded.${name}`)}
+  ON CONFLICT (${REGION_COLUMNS}) DO UPDATE SET ${list(COUNTS, (name) => `${name} = f.${name} + excluded.${name}`)}
 )
-SELECT (SELECT count(*) FROM vanished) + (SELECT count(*) FROM written) AS changed`;
+SELECT (SELECT count(*) FROM added) + (SELECT count(*) FROM removed) AS changed`;
 
 export interface Fold {
   /** Marks taken; a full batch means that there may be more. */

@@ -1,4 +1,8 @@
-/** A filter as SQL: one list of conditions, whose values are parameters throughout. */
+/**
+ * A filter as SQL: one list of conditions, whose values are parameters throughout. Each is written so that an index in the
+ * order of the list (hub_uid) finds its first page: what is true of few rows is found by those rows' keys, since a walk
+ * along the list would pass the whole fleet before it had a page of them (migrations/1764633801000-list-indexes.ts).
+ */
 import type { Freshness } from '#domain';
 import type { SyncState } from './redis-cluster.enums.ts';
 
@@ -12,20 +16,46 @@ export interface RedisClusterConditions {
   readonly phase?: string;
   readonly mode?: string;
   readonly freshness?: Freshness;
+  /** In place of `freshness`, when few agents have it: those agents. */
+  readonly agentIds?: readonly string[];
   /** Narrows the rows to those that may have this state; sync-state.rules.ts decides. */
-  readonly maySync?: SyncState;
+  readonly maySync?: SyncState | 'NOT_PLAINLY_IN_SYNC';
+  /** Only rows in which some field is owned by another, so that drift.rules.ts must look. */
+  readonly mayDrift?: true;
 }
 
-/** What must hold in the row for a state to be possible at all. */
-const MAY_SYNC: Readonly<Record<SyncState, string>> = {
+const FOREIGN = `SELECT hub_uid FROM resource_status WHERE foreign_fields <> '[]'`;
+const CONTESTED = 'SELECT hub_uid FROM delivery WHERE contested IS NOT NULL';
+const GONE = 'SELECT hub_uid FROM resource_status WHERE gone';
+const among = (...queries: string[]): string => `r.hub_uid IN (${queries.join(' UNION ')})`;
+
+/**
+ * What must hold in the row for a state to be possible at all. Whoever raises a generation sets the delivery PENDING in
+ * the same transaction (change-desired.ts), so a delivery of an older generation is among those.
+ */
+const MAY_SYNC: Readonly<Record<SyncState | 'NOT_PLAINLY_IN_SYNC', string>> = {
   IN_SYNC: `d.state = 'APPLIED' AND r.deletion IS NULL`,
-  PENDING: `r.deletion IS NULL AND (d.state IS NULL OR d.state = 'PENDING' OR d.hub_generation <> r.hub_generation)`,
-  DRIFTED: `r.deletion IS NULL AND d.state IN ('APPLIED', 'CONFLICT') AND (d.contested IS NOT NULL OR s.foreign_fields <> '[]')`,
-  DELETED_LOCALLY: `r.deletion IS NULL AND (s.gone OR d.state = 'DELETED_LOCALLY')`,
+  PENDING: `r.deletion IS NULL AND d.state = 'PENDING'`,
+  DRIFTED: `r.deletion IS NULL AND d.state IN ('APPLIED', 'CONFLICT') AND ${among(FOREIGN, CONTESTED)}`,
+  DELETED_LOCALLY: `r.deletion IS NULL AND ${among(GONE, `SELECT hub_uid FROM delivery WHERE state = 'DELETED_LOCALLY'`)}`,
   REJECTED: `d.state = 'REJECTED'`,
   CONFLICT: `d.state = 'CONFLICT'`,
   WAITING: `d.state = 'WAITING'`,
   DELETING: `r.deletion IS NOT NULL`,
+  NOT_PLAINLY_IN_SYNC: among(
+    FOREIGN,
+    CONTESTED,
+    GONE,
+    `SELECT hub_uid FROM delivery WHERE state <> 'APPLIED'`,
+    'SELECT hub_uid FROM resource WHERE deletion IS NOT NULL',
+  ),
+};
+
+const VERDICT = 'SELECT 1 FROM agent_seen AS v WHERE v.agent_id = r.agent_id AND v.verdict';
+const FRESHNESS: Readonly<Record<Freshness, string>> = {
+  FRESH: `EXISTS (${VERDICT} = 'FRESH')`,
+  LATE: `EXISTS (${VERDICT} = 'LATE')`,
+  UNKNOWN: `NOT EXISTS (${VERDICT} <> 'UNKNOWN')`,
 };
 
 export function writeConditions(
@@ -47,7 +77,9 @@ export function writeConditions(
   add(conditions.name, (p) => `r.name = ${p}`);
   add(conditions.phase, (p) => `s.phase = ${p}`);
   add(conditions.mode, (p) => `r.spec::jsonb ->> 'mode' = ${p}`);
-  add(conditions.freshness, (p) => `coalesce(seen.verdict, 'UNKNOWN') = ${p}`);
+  add(conditions.agentIds, (p) => `r.agent_id = ANY(${p}::uuid[])`);
+  if (conditions.freshness !== undefined) parts.push(FRESHNESS[conditions.freshness]);
   if (conditions.maySync !== undefined) parts.push(`(${MAY_SYNC[conditions.maySync]})`);
+  if (conditions.mayDrift) parts.push(among(FOREIGN, CONTESTED));
   return { sql: parts.join(' AND '), parameters };
 }

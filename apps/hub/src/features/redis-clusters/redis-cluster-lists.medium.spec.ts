@@ -96,6 +96,37 @@ describe('lists of RedisClusters', () => {
       totalCount: 2,
       pageInfo: { hasNextPage: true },
     });
+    const states = ['IN_SYNC', 'PENDING', 'DRIFTED', 'DELETED_LOCALLY', 'REJECTED', 'CONFLICT', 'WAITING', 'DELETING'];
+    const counts = new Map<string, number>();
+    for (const sync of states) {
+      const page = await list(api.admin, { filter: { sync } });
+      counts.set(sync, Number(page['totalCount']));
+      expect({ sync, count: names(page).length }).toEqual({ sync, count: counts.get(sync) });
+    }
+    const all = Number((await list(api.admin, {}))['totalCount']);
+    expect([...counts.values()].reduce((sum, count) => sum + count, 0)).toBe(all);
+  });
+
+  it('find what few agents run by these agents, and what many run along the list', async () => {
+    const { dataSource } = api.hub.runtime;
+    const { agentId } = api.agent;
+    const everything = Number((await list(api.admin, {}))['totalCount']);
+    expect(await list(api.admin, { filter: { freshness: 'UNKNOWN' } })).toMatchObject({ totalCount: everything });
+    await dataSource.query(
+      `INSERT INTO agent_seen (agent_id, seen_at, verdict) VALUES ($1, now() + interval '1 hour', 'FRESH')`,
+      [agentId],
+    );
+    expect(await list(api.admin, { filter: { freshness: 'FRESH' } })).toMatchObject({ totalCount: everything });
+    expect(await list(api.admin, { filter: { freshness: 'UNKNOWN' } })).toMatchObject({ totalCount: 0 });
+    await dataSource.query('DELETE FROM agent_seen WHERE agent_id = $1', [agentId]);
+    await dataSource.query(
+      `INSERT INTO agent (id, member_cluster_id, scope_kind, scope_namespace, state, created_at)
+       SELECT gen_random_uuid(), member_cluster_id, 'NAMESPACE', 'ns-' || n, 'PENDING_TOKEN', now()
+       FROM agent, generate_series(1, 600) AS n WHERE id = $1`,
+      [agentId],
+    );
+    expect(await list(api.admin, { filter: { freshness: 'UNKNOWN' } })).toMatchObject({ totalCount: everything });
+    await dataSource.query(`DELETE FROM agent WHERE state = 'PENDING_TOKEN' AND scope_kind = 'NAMESPACE'`);
   });
 
   it('refuse a cursor of another list', async () => {

@@ -1,6 +1,7 @@
 /** Rows as Postgres holds them. They never leave this feature; mappers make the API's words of them. */
 import type { Condition, DeliveryState, Freshness, PodStatus, TombstoneKind } from '#domain';
 import type { ForeignField } from '#protocol';
+import type { SyncFacts } from './sync-state.rules.ts';
 
 /** What the hub wants and what became of it: `resource` with its delivery, and the part of the status that tells sync. */
 export interface RedisClusterRow {
@@ -53,4 +54,10 @@ export interface RedisClusterStatusRow {
   readonly reported_at: Date;
   readonly freshness: Freshness;
   readonly inventory: 'SYNCED' | 'UNKNOWN';
+}
+
+/** How many rows have these facts; `mayDrift`: drift.rules.ts has to look at each of them. */
+export interface SyncFactsCount extends Omit<SyncFacts, 'driftCount'> {
+  readonly mayDrift: boolean;
+  readonly count: number;
 }

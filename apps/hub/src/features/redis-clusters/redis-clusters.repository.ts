@@ -3,16 +3,19 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import { REPORTED_AT } from '../agent-link/index.ts';
 import type { PageRequest } from '../../platform/graphql/index.ts';
-import type { RedisClusterRow, RedisClusterStatusRow } from './redis-cluster.entity.ts';
+import type { RedisClusterRow, RedisClusterStatusRow, SyncFactsCount } from './redis-cluster.entity.ts';
 import { writeConditions, type RedisClusterConditions } from './redis-cluster-conditions.ts';
 
-const FROM = `
+/** Outer joins by key: PostgreSQL leaves out those that no condition reads. */
+const KEYS_FROM = `
   FROM resource r
-  JOIN agent a ON a.id = r.agent_id
   LEFT JOIN delivery d ON d.hub_uid = r.hub_uid
-  LEFT JOIN resource_status s ON s.hub_uid = r.hub_uid
-  LEFT JOIN agent_status_head head ON head.agent_id = r.agent_id
-  LEFT JOIN agent_seen seen ON seen.agent_id = r.agent_id`;
+  LEFT JOIN resource_status s ON s.hub_uid = r.hub_uid`;
+const FROM = `${KEYS_FROM}
+  LEFT JOIN agent a ON a.id = r.agent_id
+  LEFT JOIN agent_status_head head ON head.agent_id = r.agent_id`;
+/** Above it, agents of one freshness are not few, and a page of their objects is found soon along the list. */
+const FEW_AGENTS = 500;
 const SELECT = `
   SELECT r.hub_uid, r.project_id, r.member_cluster_id, r.agent_id, a.state AS agent_state, r.namespace, r.name,
     r.hub_generation, r.spec, r.drift_policy, r.create_allowed, r.deletion, r.created_at, r.updated_at,
@@ -43,21 +46,46 @@ export class RedisClustersRepository {
   }
 
   /** At most `page.size + 1` rows in the order of hubUid, which is that of creation. */
-  list(page: PageRequest, conditions: RedisClusterConditions): Promise<RedisClusterRow[]> {
-    const where = writeConditions(conditions, page.after);
+  async list(page: PageRequest, conditions: RedisClusterConditions): Promise<RedisClusterRow[]> {
+    const where = writeConditions(await this.narrow(conditions), page.after);
     return this.dataSource.query(
-      `${SELECT} WHERE ${where.sql} ORDER BY r.hub_uid LIMIT ${page.size + 1}`,
+      // The keys of the page first: asked for at once, rows that the page leaves out would be joined as well.
+      `WITH page AS (SELECT r.hub_uid ${KEYS_FROM} WHERE ${where.sql} ORDER BY r.hub_uid LIMIT ${page.size + 1})
+       ${SELECT} WHERE r.hub_uid IN (SELECT hub_uid FROM page) ORDER BY r.hub_uid`,
       where.parameters,
     );
   }
 
   async count(conditions: RedisClusterConditions): Promise<number> {
-    const where = writeConditions(conditions);
+    const where = writeConditions(await this.narrow(conditions));
     const rows: { count: number }[] = await this.dataSource.query(
-      `SELECT count(*) ${FROM} WHERE ${where.sql}`,
+      `SELECT count(*) ${KEYS_FROM} WHERE ${where.sql}`,
       where.parameters,
     );
     return rows[0]?.count ?? 0;
+  }
+
+  /** Rows counted by what decides their sync state, so that the rule need not see each of them. */
+  async countFacts(conditions: RedisClusterConditions): Promise<SyncFactsCount[]> {
+    const where = writeConditions(await this.narrow(conditions));
+    return this.dataSource.query(
+      `SELECT r.deletion, coalesce(d.state, 'PENDING') AS "deliveryState", r.create_allowed AS "createAllowed",
+         coalesce(d.hub_generation = r.hub_generation, false) AS "deliveryIsCurrent", coalesce(s.gone, false) AS gone,
+         (d.contested IS NOT NULL OR coalesce(s.foreign_fields <> '[]', false)) AS "mayDrift", count(*) AS count
+       ${KEYS_FROM} WHERE ${where.sql} GROUP BY 1, 2, 3, 4, 5, 6`,
+      where.parameters,
+    );
+  }
+
+  private async narrow(conditions: RedisClusterConditions): Promise<RedisClusterConditions> {
+    const { freshness, ...others } = conditions;
+    if (freshness === undefined || freshness === 'FRESH') return conditions;
+    const rows: { id: string }[] = await this.dataSource.query(
+      `SELECT a.id FROM agent AS a LEFT JOIN agent_seen AS seen ON seen.agent_id = a.id
+       WHERE coalesce(seen.verdict, 'UNKNOWN') = $1 LIMIT ${FEW_AGENTS + 1}`,
+      [freshness],
+    );
+    return rows.length > FEW_AGENTS ? conditions : { ...others, agentIds: rows.map((row) => row.id) };
   }
 
   readStatuses(hubUids: readonly string[]): Promise<RedisClusterStatusRow[]> {

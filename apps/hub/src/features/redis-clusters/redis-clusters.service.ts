@@ -10,12 +10,13 @@ import {
   type PageRequest,
 } from '../../platform/graphql/index.ts';
 import type { RedisClusterConditions } from './redis-cluster-conditions.ts';
-import type { RedisClusterRow } from './redis-cluster.entity.ts';
+import type { RedisClusterRow, SyncFactsCount } from './redis-cluster.entity.ts';
 import type { SyncState } from './redis-cluster.enums.ts';
 import type { RedisClusterFilter } from './redis-cluster.filter.ts';
 import { driftOf, syncOf, toRedisCluster } from './redis-cluster.mapper.ts';
 import type { RedisCluster, RedisClusterConnection } from './redis-cluster.model.ts';
 import { RedisClustersRepository } from './redis-clusters.repository.ts';
+import { decideSync } from './sync-state.rules.ts';
 
 interface ListRequest {
   readonly first: number | null | undefined;
@@ -50,7 +51,7 @@ export class RedisClustersService implements OnModuleInit {
     const rows = sync ? await this.scan(page, conditions, sync) : await this.repository.list(page, conditions);
     const connection = buildConnection(rows, page, { keyOf: (row) => row.hub_uid, map: toRedisCluster });
     const countOf = (): Promise<number> =>
-      sync ? this.countScanned(conditions, sync) : this.repository.count(conditions);
+      sync ? this.countSync(conditions, sync) : this.repository.count(conditions);
     return { ...connection, countOf };
   }
 
@@ -76,10 +77,24 @@ export class RedisClustersService implements OnModuleInit {
     }
   }
 
-  private async countScanned(conditions: RedisClusterConditions, sync: SyncState): Promise<number> {
-    return (await this.scan({ size: Number.MAX_SAFE_INTEGER }, conditions, sync)).length;
+  /**
+   * Counted by facts, each kind of row judged once; only rows in which drift is possible are looked at one by one. Nearly
+   * all rows are in sync: those are counted as all but the others.
+   */
+  private async countSync(conditions: RedisClusterConditions, sync: SyncState): Promise<number> {
+    const { maySync: _all, ...others } = conditions;
+    const narrowed = { ...others, maySync: sync === 'IN_SYNC' ? 'NOT_PLAINLY_IN_SYNC' : sync } as const;
+    const facts = await this.repository.countFacts(narrowed);
+    const plain = facts.filter((fact) => !fact.mayDrift && decideSync({ ...fact, driftCount: 0 }) === sync);
+    const drifting = facts.some((fact) => fact.mayDrift)
+      ? (await this.scan({ size: Number.MAX_SAFE_INTEGER }, { ...narrowed, mayDrift: true }, sync)).length
+      : 0;
+    const found = sumOf(plain) + drifting;
+    return sync === 'IN_SYNC' ? (await this.repository.count(others)) - sumOf(facts) + found : found;
   }
 }
+
+const sumOf = (facts: readonly SyncFactsCount[]): number => facts.reduce((sum, fact) => sum + fact.count, 0);
 
 function toConditions(filter: RedisClusterFilter, projects: 'ALL' | readonly string[]): RedisClusterConditions {
   const id = (type: NodeType, given: string | null | undefined): string | undefined =>

@@ -42,6 +42,8 @@ export async function openDataSource(
       connectionString: databaseUrl,
       max: POOL_SIZE,
       verify: guard.verify.bind(guard),
+      // Statements of ours are short: compiling one to machine code takes longer than running it.
+      options: '-c jit=off',
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
       connectionTimeoutMillis: 5_000,
     },
