@@ -38,10 +38,10 @@ afterEach(() => void vi.useRealTimers());
 async function prepare(seed: number): Promise<MachineRun> {
   const { agentId, memberClusterId } = await enrol(hub);
   await hub.runtime.dataSource.query(`UPDATE agent SET state = 'ACTIVE' WHERE id = $1`, [agentId]);
-  const enrolled = { agentId, memberClusterId, projectId } as Enrolled;
+  const enrolled: Omit<Enrolled, 'identity'> = { agentId, memberClusterId, projectId };
   const machine = new MachineHub(hub.runtime.dataSource, agentId);
   const timers = { pass: (ms: number) => void vi.advanceTimersByTime(ms) };
-  return new MachineRun(seed, machine, new MachineUser(hub, enrolled), timers);
+  return new MachineRun(seed, machine, new MachineUser(hub, enrolled as Enrolled), timers);
 }
 
 async function play(seed: number): Promise<void> {

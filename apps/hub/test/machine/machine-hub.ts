@@ -18,6 +18,8 @@ import { SessionRepository } from '../../src/features/agent-link/session.reposit
 import { systemClock } from '../../src/platform/lifecycle/time-and-ids.ts';
 import { AgentRowsDump } from './agent-rows-dump.ts';
 
+const DAY_MS = 24 * 3_600_000;
+
 /** Frames wait here until the run delivers them. */
 export interface MachineConnection {
   readonly session: AgentSession;
@@ -47,7 +49,9 @@ export class MachineHub {
     this.#rows = new AgentRowsDump(dataSource, agentId);
     this.#sessions = this.#follow(new SessionRepository(dataSource, this.#replica));
     // The fleet's limit counts the other runs too.
-    this.#desired = this.#follow(new DesiredRepository(dataSource, { perAgent: 3, fleet: 1_000_000 }));
+    this.#desired = this.#follow(
+      new DesiredRepository(dataSource, { perAgent: 3, perActor: 1_000_000, fleet: 1_000_000 }),
+    );
     this.#book = new DeliveryBook(dataSource);
     this.#inventory = new InventoryRepository(dataSource);
   }
@@ -84,12 +88,12 @@ export class MachineHub {
   async connect(hello: Hello): Promise<MachineConnection> {
     const agent = await this.#sessions.findAgent(this.agentId);
     if (!agent) throw new Error('the agent of the run is gone');
-    const accepted = await this.#sessions.accept(agent, hello, Date.now());
+    const accepted = await this.#sessions.accept({ agent, hello, signedWith: Buffer.alloc(32) }, Date.now());
     if (!accepted.accepted) throw new Error(`the agent of the run is refused: ${accepted.reason}`);
     const { mode } = chooseResumeMode(accepted.head, hello, this.epoch);
     const connection = this.#open(agent, accepted.sessionNo, hello);
     connection.toAgent.push({ type: 'Welcome', nonce: 'w', payload: this.#welcome(accepted.sessionNo, mode) });
-    await connection.session.begin(mode, hello.appliedRevision);
+    connection.session.begin(mode, hello.appliedRevision, accepted);
     await this.settled();
     return connection;
   }
@@ -149,7 +153,7 @@ export class MachineHub {
 
   /** What wakes a session: a hint or the poll behind it. */
   async poll(connection: MachineConnection): Promise<void> {
-    const due = await this.#desired.findDue(this.#replica);
+    const due = await this.#desired.findDue(this.#replica, DAY_MS);
     if (due.has(this.agentId)) connection.session.sender.wake(due.get(this.agentId));
     await this.settled();
   }

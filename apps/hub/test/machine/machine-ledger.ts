@@ -2,7 +2,7 @@
  * What must be true of hub, agent and member cluster, as short as it can be said: what people asked for, what was done to
  * the member cluster and by whom. Every write of the agent is judged in the moment it happens, from this book alone and
  * never from what hub or agent believe:
- *   - only an object whose deletion (or release) a person asked for is deleted (or let go), at most three in five minutes;
+ *   - only an object whose deletion (or release) a person asked for is deleted (or let go), at most three in five minutes that nobody approved;
  *   - a hubUid whose tombstone was acknowledged is not made again;
  *   - the generation of an object never falls; what carries another hubUid, or none, is not taken without `adopt`;
  *   - a field that a person edited keeps its value.
@@ -21,6 +21,8 @@ export interface LedgerObject {
   readonly name: string;
   readonly adopt: boolean;
   deletion?: 'DELETE' | 'ORPHAN';
+  /** A person let it through the breaker. */
+  approved?: true;
   /** The hub's row went after the agent's ack. */
   gone?: true;
 }
@@ -65,6 +67,7 @@ export class MachineLedger {
     const hubUid = hubUidOf(object) ?? 'nobody';
     if (this.objects.get(hubUid)?.deletion !== 'DELETE')
       this.#violate(`${object.metadata.name} (${hubUid}) was deleted and nobody asked for it`);
+    if (this.objects.get(hubUid)?.approved) return;
     this.deletesMs = [...this.deletesMs.filter((at) => this.#nowMs() - at < WINDOW_MS), this.#nowMs()];
     if (this.deletesMs.length > MAX_DELETES) this.#violate(`${this.deletesMs.length} deletes within five minutes`);
   }

@@ -194,6 +194,7 @@ export class MachineRun {
   async #restRound(): Promise<boolean> {
     if (this.connection === undefined) await this.connect();
     const { connection } = this;
+    if (await this.user.approve(this.ledger)) this.note('a person approves');
     this.member.operate();
     this.member.deliverWatch();
     await this.agent.settled();

@@ -24,7 +24,7 @@ const people: readonly Step[] = [
   { name: 'a person changes', weight: 6, run: (run) => onRow(run, (row) => run.user.update(row)) },
   {
     name: 'a person deletes',
-    weight: 4,
+    weight: 5,
     run: (run) => onRow(run, (row) => run.user.remove(row, 'DELETE', run.ledger)),
   },
   {
@@ -32,6 +32,7 @@ const people: readonly Step[] = [
     weight: 1,
     run: (run) => onRow(run, (row) => run.user.remove(row, 'ORPHAN', run.ledger)),
   },
+  { name: 'a person approves', weight: 1, run: (run) => run.user.approve(run.ledger) },
   { name: 'a person has made again', weight: 1, run: (run) => onRow(run, (row) => run.user.recreate(row)) },
 ];
 

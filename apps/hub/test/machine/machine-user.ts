@@ -1,9 +1,14 @@
 /** What people ask of the hub in a state machine run, written as the mutations write it; and what its rows say. */
+import { randomUUID } from 'node:crypto';
 import type { DataSource } from 'typeorm';
 import { changeDesired } from '../../src/features/agent-link/index.ts';
+import { RedisClusterWritesRepository } from '../../src/features/redis-clusters/redis-cluster-writes.repository.ts';
 import { type Enrolled, revise, unwant, want } from '../link-fixture.ts';
 import type { TestHub } from '../start-test-hub.ts';
 import type { MachineLedger } from './machine-ledger.ts';
+
+/** The agent's clock runs ahead by as much as a run lets pass. */
+const APPROVED_FOR_MS = 30 * 24 * 3_600_000;
 
 export interface HubRow {
   readonly hubUid: string;
@@ -28,6 +33,7 @@ export class MachineUser {
   readonly #hub: TestHub;
   readonly #enrolled: Enrolled;
   readonly #dataSource: DataSource;
+  readonly #writes = new RedisClusterWritesRepository();
   #size = 0;
 
   constructor(hub: TestHub, enrolled: Enrolled) {
@@ -93,6 +99,26 @@ export class MachineUser {
       );
       await changeDesired(tx, agentId, row.hubUid, 'UPSERT');
     });
+  }
+
+  /** Lets through what the breaker holds back. False when it holds nothing. */
+  async approve(ledger: MachineLedger): Promise<boolean> {
+    const rows = (await this.rows()).filter((row) => row.deletion === 'DELETE' && row.code === 'DELETE_BREAKER');
+    if (rows.length === 0) return false;
+    const { agentId } = this.#enrolled;
+    await this.#dataSource.transaction(async (tx) => {
+      await tx.query('SELECT 1 FROM agent_spec_head WHERE agent_id = $1 FOR UPDATE', [agentId]);
+      const at = new Date();
+      const approval = { id: randomUUID(), by: 'machine', at, expiresAt: new Date(at.getTime() + APPROVED_FOR_MS) };
+      const named = rows.map((row) => ({ hub_uid: row.hubUid }));
+      await this.#writes.approveDeletes(tx, approval, named as never);
+      for (const { hubUid } of rows) await changeDesired(tx, agentId, hubUid, 'TOMBSTONE');
+    });
+    for (const { hubUid } of rows) {
+      const object = ledger.objects.get(hubUid);
+      if (object !== undefined) object.approved = true;
+    }
+    return true;
   }
 
   /** As the daily work does it, for an outbox of any age. */
