@@ -2,11 +2,12 @@ import type { Clock } from '#domain';
 import { Module } from '@nestjs/common';
 
 import { type HubRuntime, RUNTIME } from '../../platform/lifecycle/hub-runtime.ts';
-import { CLOCK, IDS, type IdSource } from '../../platform/lifecycle/time-and-ids.ts';
+import { CLOCK } from '../../platform/lifecycle/time-and-ids.ts';
 import { AgentListener } from './agent-listener.ts';
 import { DeliveryBook } from './delivery-book.ts';
 import { DesiredRepository } from './desired.repository.ts';
 import { EnrolmentRepository } from './enrolment.repository.ts';
+import { EventIngest } from './event-ingest.ts';
 import { EventRepository } from './event.repository.ts';
 import { FleetWorkers } from './fleet-workers.ts';
 import { HandshakeService } from './handshake.service.ts';
@@ -22,7 +23,6 @@ import { StatusRepository } from './status.repository.ts';
 function createLinkParts(
   runtime: HubRuntime,
   clock: Clock,
-  ids: IdSource,
   sessions: SessionRepository,
   desired: DesiredRepository,
 ): LinkParts {
@@ -37,7 +37,7 @@ function createLinkParts(
     book: new DeliveryBook(dataSource),
     inventory: new InventoryRepository(dataSource),
     status: new StatusIngest(new StatusRepository(dataSource, clock), metrics, statusLog),
-    events: new EventRepository(dataSource, ids),
+    events: new EventIngest(new EventRepository(dataSource), statusLog),
     seen: new SeenRecorder(dataSource, statusLog),
     metrics,
     clock,
@@ -58,7 +58,7 @@ function createLinkParts(
     },
     {
       provide: LINK_PARTS,
-      inject: [RUNTIME, CLOCK, IDS, SessionRepository, DesiredRepository],
+      inject: [RUNTIME, CLOCK, SessionRepository, DesiredRepository],
       useFactory: createLinkParts,
     },
     LiveSessions,

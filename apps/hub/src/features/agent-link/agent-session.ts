@@ -1,8 +1,9 @@
 /**
  * One accepted session: what its agent sends after Welcome, in order, each frame after the one before it is done. Status
- * is the exception: it is handed to the replica's common commit and acked after it, so that no agent waits for another.
+ * and events are the exception: they are handed to the replica's common commits and acked after them, so that no agent
+ * waits for another.
  */
-import type { AgentMessage, DesiredAck, InventoryChunk, StatusBatch, Welcome } from '#protocol';
+import type { AgentMessage, DesiredAck, EventBatch, InventoryChunk, StatusBatch, Welcome } from '#protocol';
 import type { Logger } from 'pino';
 
 import { acceptKey } from './accept-key.ts';
@@ -39,6 +40,7 @@ export class AgentSession {
   readonly #inventoryObjects: InventoryChunk['objects'][number][] = [];
   #inventory: 'SYNCED' | 'UNKNOWN';
   #statusInFlight = 0;
+  #eventsInFlight = 0;
   #ended = false;
 
   constructor(parts: SessionParts) {
@@ -65,9 +67,7 @@ export class AgentSession {
       case 'InventoryChunk':
         return this.#takeInventory(message.payload);
       case 'EventBatch':
-        await this.#parts.link.events.append(this, message.payload.items);
-        await this.#parts.peer.send('EventAck', { counter: message.payload.counter }, message.nonce);
-        return;
+        return this.#takeEvents(message.payload, message.nonce);
       case 'KeyRotation':
         return this.#rotateKey(message.payload.newPublicKey, message.payload.signature, message.nonce);
       case 'Hello':
@@ -167,6 +167,20 @@ export class AgentSession {
       .catch((error: unknown) => log.error({ err: error }, 'a status batch was lost; the agent sends it again'));
     if (link.status.isBehind) void peer.send('Slow', { pauseMs: 1_000 });
     if (this.#statusInFlight >= MAX_STATUS_IN_FLIGHT) await settled;
+  }
+
+  /** As with status: an agent that keeps to one batch at a time holds up nothing of its own either. */
+  async #takeEvents({ counter, items }: EventBatch, nonce: string): Promise<void> {
+    const { link, log, peer } = this.#parts;
+    this.#eventsInFlight += 1;
+    const settled = link.events
+      .add({ session: this, items }, () => peer.isOpen && !this.#ended)
+      .then(async (stored) => {
+        if (stored) await peer.send('EventAck', { counter }, nonce);
+      })
+      .catch((error: unknown) => log.error({ err: error }, 'an event batch was lost; the agent sends it again'))
+      .finally(() => (this.#eventsInFlight -= 1));
+    if (this.#eventsInFlight > 1) await settled;
   }
 
   /** Something of this session that was acked is not stored any more: a database that lost its last commits. */

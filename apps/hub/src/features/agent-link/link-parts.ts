@@ -4,7 +4,7 @@ import type { Metrics } from '../../platform/telemetry/metrics.ts';
 import type { DeliveryBook } from './delivery-book.ts';
 import type { DesiredRepository } from './desired.repository.ts';
 import type { EnrolmentRepository } from './enrolment.repository.ts';
-import type { EventRepository } from './event.repository.ts';
+import type { EventIngest } from './event-ingest.ts';
 import type { HandshakeService } from './handshake.service.ts';
 import type { InventoryRepository } from './inventory.repository.ts';
 import type { SeenRecorder } from './seen-recorder.ts';
@@ -20,7 +20,7 @@ export interface LinkParts {
   readonly book: DeliveryBook;
   readonly inventory: InventoryRepository;
   readonly status: StatusIngest;
-  readonly events: EventRepository;
+  readonly events: EventIngest;
   readonly seen: SeenRecorder;
   readonly metrics: Metrics;
   readonly clock: Clock;

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Enrolled, enrolAgent, openSession, readDelivery, want, type Wanted } from '../../../test/link-fixture.ts';
 import { createTestDatabase, startTestHub, type TestHub } from '../../../test/start-test-hub.ts';
 import type { TestAgent } from '../../../test/test-agent.ts';
+import { EventRepository } from './event.repository.ts';
 
 let hub: TestHub;
 beforeAll(async () => {
@@ -195,6 +196,61 @@ describe('events', () => {
       { reason: 'NoQuorum', count: 2, project_id: enrolled.projectId },
     ]);
     agent.close();
+  });
+
+  it('are stored once, though the ack was lost and they come again in another session', async () => {
+    const enrolled = await enrolAgent(hub);
+    const { agent } = await openSession(hub, enrolled);
+    const wanted = await applied(enrolled, agent, 'repeated');
+    const hello = { hubEpoch: hub.runtime.identity.hubEpoch, appliedRevision: 1, specDigest: digestOf([wanted]) };
+    const event = (reason: string, count: number, last: string) => ({
+      hubUid: wanted.hubUid,
+      namespace: 'default',
+      name: 'repeated',
+      severity: 'Warning' as const,
+      reason,
+      message: 'text',
+      first: '2026-11-30T10:00:00.000Z',
+      last,
+      count,
+    });
+    const early = '2026-11-30T10:00:00.000Z';
+    const batch = { counter: 0, items: [event('Degraded', 1, early), event('Repaired', 1, early)] };
+    const read = (): Promise<unknown[]> =>
+      query('SELECT reason, count, last_at FROM event WHERE hub_uid = $1 ORDER BY at', [wanted.hubUid]);
+    agent.send('EventBatch', batch);
+    await agent.next('EventAck');
+    agent.close();
+    const stored = await read();
+    expect(stored).toMatchObject([{ reason: 'Degraded' }, { reason: 'Repaired' }]);
+
+    const second = await openSession(hub, enrolled, hello);
+    second.agent.send('EventBatch', batch);
+    await second.agent.next('EventAck');
+    expect(await read()).toEqual(stored);
+    // The same once more, and one of them has happened again.
+    const later = '2026-11-30T10:05:00.000Z';
+    second.agent.send('EventBatch', { counter: 1, items: [...batch.items, event('Degraded', 2, later)] });
+    await second.agent.next('EventAck');
+    expect(await read()).toEqual([
+      { reason: 'Repaired', count: 1, last_at: new Date(early) },
+      { reason: 'Degraded', count: 2, last_at: new Date(later) },
+    ]);
+    second.agent.close();
+  });
+
+  it('of a session that was taken over are not stored', async () => {
+    const enrolled = await enrolAgent(hub);
+    const now = new Date().toISOString();
+    const item = { namespace: 'default', name: 'x', severity: 'Normal', reason: 'R', message: 'm' } as const;
+    const items = [{ ...item, first: now, last: now, count: 1 }];
+    const repository = new EventRepository(hub.runtime.dataSource);
+    const count = async (): Promise<number> =>
+      (await query('SELECT 1 FROM event WHERE agent_id = $1', [enrolled.agentId])).length;
+    await repository.store([{ session: { agentId: enrolled.agentId, sessionNo: 7 }, items }]);
+    expect(await count()).toBe(0);
+    await repository.store([{ session: { agentId: enrolled.agentId, sessionNo: 0 }, items }]);
+    expect(await count()).toBe(1);
   });
 
   it('with text, counts and times that Postgres cannot hold are stored as well as they can be', async () => {

@@ -1,0 +1,88 @@
+import type { EventItem } from '#protocol';
+import { pino } from 'pino';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+
+import { eventIdOf } from './event-id.ts';
+import { EventIngest } from './event-ingest.ts';
+import type { EventEntry } from './event.repository.ts';
+
+beforeEach(() => vi.useFakeTimers());
+afterEach(() => vi.useRealTimers());
+
+const itemOf = (message: string): EventItem => ({
+  namespace: 'shop',
+  name: 'cart',
+  severity: 'Warning',
+  reason: 'Degraded',
+  message,
+  first: '2026-11-30T10:00:00.000Z',
+  last: '2026-11-30T10:00:00.000Z',
+  count: 1,
+});
+const entryOf = (agentId: string, message = 'm'): EventEntry => ({
+  session: { agentId, sessionNo: 1 },
+  items: [itemOf(message)],
+});
+const log = pino({ level: 'silent' });
+const failure = (code: string): Error => Object.assign(new Error(code), { driverError: { code } });
+
+describe('events', () => {
+  it('of all agents are stored together', async () => {
+    const runs: number[] = [];
+    const ingest = new EventIngest({ store: (entries) => Promise.resolve(void runs.push(entries.length)) }, log);
+    const stored = Promise.all(['a', 'b', 'c'].map((agentId) => ingest.add(entryOf(agentId), () => true)));
+    await vi.advanceTimersByTimeAsync(60);
+    expect(await stored).toEqual([true, true, true]);
+    expect(runs).toEqual([3]);
+  });
+
+  it('wait while the database is away, and go with a session that ends', async () => {
+    let away = true;
+    const ingest = new EventIngest({ store: () => (away ? Promise.reject(failure('08006')) : Promise.resolve()) }, log);
+    let isOpen = true;
+    const kept = ingest.add(entryOf('a'), () => true);
+    const left = ingest.add(entryOf('b'), () => isOpen);
+    await vi.advanceTimersByTimeAsync(2_500);
+    isOpen = false;
+    away = false;
+    await vi.advanceTimersByTimeAsync(2_500);
+    expect([await kept, await left]).toEqual([true, false]);
+  });
+
+  it('that cannot be stored are left out alone', async () => {
+    const stored: string[] = [];
+    const ingest = new EventIngest(
+      {
+        store: (entries) => {
+          if (entries.some(({ items }) => items[0]?.message === 'bad')) return Promise.reject(failure('22P05'));
+          stored.push(...entries.map(({ session }) => session.agentId));
+          return Promise.resolve();
+        },
+      },
+      log,
+    );
+    const added = Promise.all([
+      ingest.add(entryOf('a'), () => true),
+      ingest.add(entryOf('b', 'bad'), () => true),
+      ingest.add(entryOf('c'), () => true),
+    ]);
+    await vi.advanceTimersByTimeAsync(200);
+    expect(await added).toEqual([true, true, true]);
+    expect(stored.sort()).toEqual(['a', 'c']);
+  });
+});
+
+describe('the id of an event', () => {
+  it('is the same for repeats and counts, and another for another agent, object, sentence or first time', () => {
+    const id = eventIdOf('agent', itemOf('m'));
+    expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    expect(eventIdOf('agent', { ...itemOf('m'), count: 7, last: 'later', hubUid: 'u' })).toBe(id);
+    const others = [
+      eventIdOf('other', itemOf('m')),
+      eventIdOf('agent', itemOf('n')),
+      eventIdOf('agent', { ...itemOf('m'), name: 'other' }),
+      eventIdOf('agent', { ...itemOf('m'), first: 'other' }),
+    ];
+    expect(new Set([id, ...others]).size).toBe(5);
+  });
+});
