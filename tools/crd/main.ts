@@ -1,6 +1,6 @@
 /**
  * Writes the CRDs: helm/atoll-crds/templates/PLURAL.yaml for people and Helm, and the same as JSON for the agent, which
- * carries them. Usage: node tools/crd/main.ts [--check | --release VERSION]. --check writes nothing and fails when a
+ * carries them; and the table of what the released ones know, for the hub. Usage: node tools/crd/main.ts [--check | --release VERSION]. --check writes nothing and fails when a
  * file drifted from the generator or the schema is not additive over a released one.
  */
 import { readdir, readFile, writeFile } from 'node:fs/promises';
@@ -9,6 +9,7 @@ import { parseArgs } from 'node:util';
 import { stringify } from 'yaml';
 import { buildCrd, buildSchema } from './build-crd.ts';
 import { findIncompatibilities } from './find-incompatibilities.ts';
+import { KNOWN_SCHEMAS_FILE, renderKnownSchemas } from './known-fields.ts';
 import { buildOperationCrd, buildOperationSchema } from './operation-schema.ts';
 import type { Schema } from './schema-parts.ts';
 
@@ -44,6 +45,19 @@ const renderFiles = (): ReadonlyMap<string, string> =>
     ]),
   );
 
+/** Recorded schemas of RedisCluster by version; `more` is the one being released. */
+const readReleased = async (more?: string): Promise<ReadonlyMap<string, Schema>> => {
+  const released = new Map<string, Schema>();
+  for (const name of (await readdir(releasedFolder)).sort()) {
+    const version = /^v(.+)\.json$/.exec(name)?.[1];
+    if (version !== undefined) released.set(version, await readSchema(name));
+  }
+  return more === undefined ? released : released.set(more, buildSchema());
+};
+
+const readSchema = async (name: string): Promise<Schema> =>
+  JSON.parse(await readFile(join(releasedFolder, name), 'utf8')) as Schema;
+
 const findDrift = async (files: ReadonlyMap<string, string>): Promise<string[]> => {
   const drifted: string[] = [];
   for (const [file, content] of files) {
@@ -56,7 +70,7 @@ const findDrift = async (files: ReadonlyMap<string, string>): Promise<string[]> 
 const findNarrowings = async (): Promise<string[]> => {
   const findings: string[] = [];
   for (const name of (await readdir(releasedFolder)).filter((file) => file.endsWith('.json'))) {
-    const released = JSON.parse(await readFile(join(releasedFolder, name), 'utf8')) as Schema;
+    const released = await readSchema(name);
     const { schema } = DEFINITIONS.find(({ plural }) => name.startsWith(`${plural}-`)) ?? DEFINITIONS[0];
     findings.push(...findIncompatibilities(released, schema).map((finding) => `${name}: ${finding}`));
   }
@@ -65,7 +79,8 @@ const findNarrowings = async (): Promise<string[]> => {
 
 const main = async (): Promise<void> => {
   const { values } = parseArgs({ options: { check: { type: 'boolean' }, release: { type: 'string' } } });
-  const files = renderFiles();
+  const known = await renderKnownSchemas(await readReleased(values.release));
+  const files = new Map([...renderFiles(), [KNOWN_SCHEMAS_FILE, known]]);
   const findings = [...(values.check ? await findDrift(files) : []), ...(await findNarrowings())];
   for (const finding of findings) console.error(`CRD: ${finding}`);
   if (findings.length > 0) {

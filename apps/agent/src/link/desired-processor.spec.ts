@@ -7,6 +7,7 @@ import type { RedisClusterObject } from '#domain';
 import { RESOURCE, createKubeClient } from '#kube';
 import type { KubeClient } from '#kube';
 import { digestOf } from '#protocol';
+import type { Tombstone, Upsert } from '#protocol';
 import { FakeKubeServer, buildTombstone, buildUpsert, connectFakeKube } from '#testing';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -116,12 +117,18 @@ class Agent {
       create,
       size: generation,
     });
-    return text(await this.#processor.process([upsert], []));
+    return this.#process([upsert], []);
   }
 
   async tombstone(of: Uid): Promise<string> {
     const tombstone = buildTombstone(of, { namespace: this.#namespace, name: NAME_OF[of] });
-    return text(await this.#processor.process([], [tombstone]));
+    return this.#process([], [tombstone]);
+  }
+
+  async #process(...wanted: [readonly Upsert[], readonly Tombstone[]]): Promise<string> {
+    const batch = this.#processor.collect(0);
+    await this.#processor.processInto(batch, ...wanted);
+    return text(batch.take());
   }
 
   digest(): string {

@@ -12,6 +12,7 @@ import { applyTombstone } from './apply-tombstone.ts';
 import { applyUpsert } from './apply-upsert.ts';
 import type { DesiredParts } from './desired-parts.ts';
 import { isCountedInDigest } from './is-counted-in-digest.ts';
+import { OutcomeBatch } from './outcome-batch.ts';
 import { outcomeOf, rejected } from './outcome.ts';
 import { untilAnswered } from './until-answered.ts';
 
@@ -43,16 +44,20 @@ export class DesiredProcessor {
 
   /** Tombstones first: they beat upserts and free names. */
   async applyDelta(delta: Delta, nonce: string): Promise<void> {
-    const outcomes = await this.process(delta.upserts, delta.tombstones);
+    const batch = this.collect(this.#parts.state.current.appliedRevision);
+    await this.processInto(batch, delta.upserts, delta.tombstones);
     this.#parts.state.change((state) => raiseRevision(state, delta.revision));
-    this.acknowledge(delta.revision, outcomes, nonce);
+    this.acknowledge(delta.revision, batch.take(), nonce);
   }
 
-  async process(upserts: readonly Upsert[], tombstones: readonly Tombstone[]): Promise<ObjectOutcome[]> {
-    const outcomes: ObjectOutcome[] = [];
-    for (const tombstone of tombstones) outcomes.push(await this.#run({ kind: 'TOMBSTONE', tombstone }));
-    for (const upsert of upserts) outcomes.push(await this.#run({ kind: 'UPSERT', upsert }));
-    return outcomes;
+  /** Outcomes to be told; of many, a part is told now and then, under a revision that says there is more to come. */
+  collect(revision: number): OutcomeBatch {
+    return new OutcomeBatch(this.#parts.maxFrameBytes, (outcomes) => this.acknowledge(revision, outcomes));
+  }
+
+  async processInto(batch: OutcomeBatch, upserts: readonly Upsert[], tombstones: readonly Tombstone[]): Promise<void> {
+    for (const tombstone of tombstones) batch.add(await this.#run({ kind: 'TOMBSTONE', tombstone }));
+    for (const upsert of upserts) batch.add(await this.#run({ kind: 'UPSERT', upsert }));
   }
 
   acknowledge(revision: number, outcomes: readonly ObjectOutcome[], nonce?: string): void {
@@ -85,12 +90,14 @@ export class DesiredProcessor {
   async retryWaiting(key?: ObjectKey): Promise<void> {
     const text = key === undefined ? undefined : formatObjectKey(key);
     const due = [...this.#waiting.values()].filter((entry) => text === undefined || entry.key === text);
-    const changed: ObjectOutcome[] = [];
+    const revision = this.#parts.state.current.appliedRevision;
+    const changed = this.collect(revision);
     for (const entry of due) {
       const outcome = await this.#run(entry.wanted);
-      if (outcome.state !== entry.told.state || outcome.code !== entry.told.code) changed.push(outcome);
+      if (outcome.state !== entry.told.state || outcome.code !== entry.told.code) changed.add(outcome);
     }
-    if (changed.length > 0) this.acknowledge(this.#parts.state.current.appliedRevision, changed);
+    const left = changed.take();
+    if (left.length > 0) this.acknowledge(revision, left);
   }
 
   /** An object of the hub was deleted here by somebody else: told at once, never made again by itself (03 rule 6). */

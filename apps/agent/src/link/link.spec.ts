@@ -125,6 +125,22 @@ describe('enrolment', () => {
   });
 });
 
+describe('rule 14: a definition that changes under a session', () => {
+  it('is told by a new Hello, since the hub withholds by it', async () => {
+    const world = await startWorld();
+    world.hub.limits = { ...world.hub.limits, heartbeatIntervalMs: 50 };
+    let crdSchemaHash = 'old';
+    world.run(new Link(world.settings(), { ...world.parts(), crdSchemaHash: () => crdSchemaHash }));
+    expect((await world.hub.nextSession()).hello.crdSchemaHash).toBe('old');
+    // Not known at the moment: nothing has changed.
+    crdSchemaHash = '';
+    await sleep(150);
+    expect(world.hub.sessions).toHaveLength(1);
+    crdSchemaHash = 'new';
+    expect((await world.hub.nextSession()).hello.crdSchemaHash).toBe('new');
+  });
+});
+
 describe('a session that breaks', () => {
   it('between the write and the ack costs nothing: the next one acks without writing', async () => {
     const world = await startWorld();

@@ -49,6 +49,7 @@ export class Link {
   #welcomed: { readonly welcome: Welcome; readonly session: WelcomedSession } | undefined;
   #helloDigest = EMPTY_DIGEST;
   #lastWelcomeAtMs: number | undefined;
+  #toldSchemaHash = '';
   #lastFailure: string | undefined;
 
   constructor(settings: LinkSettings, parts: LinkParts) {
@@ -196,11 +197,12 @@ export class Link {
   #helloState(): HelloState {
     const state = this.#state.current;
     this.#helloDigest = this.#index.digest(isCountedInDigest(state, () => false));
+    this.#toldSchemaHash = this.#parts.crdSchemaHash();
     return {
       ...(state.hubEpoch === undefined ? {} : { hubEpoch: state.hubEpoch }),
       appliedRevision: state.appliedRevision,
       specDigest: this.#helloDigest,
-      crdSchemaHash: this.#parts.crdSchemaHash(),
+      crdSchemaHash: this.#toldSchemaHash,
       inventory: this.#parts.store.isSynced() ? 'SYNCED' : 'UNKNOWN',
     };
   }
@@ -221,6 +223,10 @@ export class Link {
       connection,
       store,
       numbersOf,
+      definitionChanged: () => {
+        const hash = this.#parts.crdSchemaHash();
+        return hash !== '' && hash !== this.#toldSchemaHash;
+      },
       events: this.#events,
       desired: {
         api: this.#api,

@@ -4,17 +4,18 @@
  * the session; the revision that the agent tells in its next Hello is then the old one (03 rule 9).
  */
 import { chunkBySize, digestOf } from '#protocol';
-import type { ObjectOutcome, ObjectVersion, SnapshotBegin, SnapshotChunk, SnapshotEnd } from '#protocol';
+import type { ObjectVersion, SnapshotBegin, SnapshotChunk, SnapshotEnd } from '#protocol';
 import { setRevision, setUnclaimed } from './agent-state.ts';
 import type { DesiredParts } from './desired-parts.ts';
 import type { DesiredProcessor } from './desired-processor.ts';
 import { isUnclaimed } from './is-counted-in-digest.ts';
+import type { OutcomeBatch } from './outcome-batch.ts';
 import { untilAnswered } from './until-answered.ts';
 
 interface Received {
   readonly begin: SnapshotBegin;
   readonly versions: ObjectVersion[];
-  readonly outcomes: ObjectOutcome[];
+  readonly batch: OutcomeBatch;
 }
 
 export class SnapshotReceiver {
@@ -28,7 +29,9 @@ export class SnapshotReceiver {
   }
 
   begin(begin: SnapshotBegin): void {
-    this.#received = { begin, versions: [], outcomes: [] };
+    // Below the snapshot's own revision, even where another hub had reached a higher one: it is not done before its end.
+    const before = Math.max(0, Math.min(this.#parts.state.current.appliedRevision, begin.revision - 1));
+    this.#received = { begin, versions: [], batch: this.#processor.collect(before) };
   }
 
   async addChunk(chunk: SnapshotChunk): Promise<void> {
@@ -36,7 +39,7 @@ export class SnapshotReceiver {
     received.versions.push(
       ...chunk.upserts.map(({ hubUid, hubGeneration, specHash }) => ({ hubUid, hubGeneration, specHash })),
     );
-    received.outcomes.push(...(await this.#processor.process(chunk.upserts, [])));
+    await this.#processor.processInto(received.batch, chunk.upserts, []);
   }
 
   /** True when other objects are UNCLAIMED now than before. Throws when the snapshot is not whole. */
@@ -44,11 +47,11 @@ export class SnapshotReceiver {
     const received = this.#expect();
     this.#received = undefined;
     verify(received, end);
-    const outcomes = await this.#processor.process([], end.tombstones);
+    await this.#processor.processInto(received.batch, [], end.tombstones);
     const before = this.#parts.state.current.unclaimed;
     await this.#settle(end, new Set(received.versions.map((version) => version.hubUid)));
     const after = this.#parts.state.current.unclaimed;
-    this.#processor.acknowledge(end.revision, [...received.outcomes, ...outcomes], nonce);
+    this.#processor.acknowledge(end.revision, received.batch.take(), nonce);
     return before.size !== after.size || [...after].some((hubUid) => !before.has(hubUid));
   }
 

@@ -27,6 +27,8 @@ export interface WelcomedParts {
   readonly desired: DesiredParts;
   readonly store: RedisClusterStore;
   readonly events: EventOutbox;
+  /** Another definition of RedisCluster is served than the one that the Hello told. */
+  readonly definitionChanged: () => boolean;
   readonly numbersOf: (key: ObjectKey) => Readonly<Record<string, number>> | undefined;
 }
 
@@ -59,7 +61,7 @@ export class WelcomedSession {
       maxFrameBytes: desired.maxFrameBytes,
     });
     this.#timers.push(
-      setInterval(() => this.#heartbeat(), welcome.limits.heartbeatIntervalMs),
+      setInterval(() => this.#beat(), welcome.limits.heartbeatIntervalMs),
       setInterval(() => this.#lookAtStore(), LOOK_AT_STORE_MS),
     );
     for (const object of store.list())
@@ -135,6 +137,13 @@ export class WelcomedSession {
     const terminating = this.#parts.store.get(key)?.metadata.deletionTimestamp !== undefined;
     const unclaimed = hubUid !== undefined && isUnclaimed(this.#parts.desired.state.current, { hubUid, terminating });
     return { unclaimed, ...(numbers === undefined ? {} : { numbers }) };
+  }
+
+  /** What the hub withholds depends on the definition here, which it hears of in a Hello alone (03 rule 14). */
+  #beat(): void {
+    this.#heartbeat();
+    if (!this.#parts.definitionChanged()) return;
+    this.#parts.connection.close('the definition of RedisCluster has changed here; the hub is told by a new Hello');
   }
 
   #heartbeat(): void {

@@ -178,7 +178,7 @@ async function readBeginnings(
        ARRAY(SELECT d.hub_uid FROM resource AS r JOIN delivery AS d ON d.hub_uid = r.hub_uid
          WHERE r.agent_id = h.agent_id AND (r.deletion IS NOT NULL OR d.state IN ('PENDING', 'CONFLICT')
            OR (d.state IN ('REJECTED', 'WAITING') AND (d.retryable IS NOT FALSE OR d.next_attempt_at <= now()))
-           OR (d.state = 'DELETED_LOCALLY' AND d.next_attempt_at <= now()))
+           OR (d.state = 'DELETED_LOCALLY' AND d.next_attempt_at <= now()) OR d.code = 'CRD_TOO_OLD')
          ORDER BY d.hub_uid)::text[] AS unsettled
      FROM unnest($1::uuid[], $2::bigint[]) AS i(agent_id, applied) JOIN agent_spec_head AS h ON h.agent_id = i.agent_id`,
     [idsOf(entries), entries.map(({ hello }) => hello.appliedRevision)],

@@ -164,6 +164,7 @@ export class AgentConnection {
     if (mode === 'INVENTORY') link.metrics.inventories.inc({ reason });
     const sender = new DesiredSender({
       agentId: agent.id,
+      crdSchemaHash: hello.crdSchemaHash,
       peer,
       desired: link.desired,
       nowMs: () => link.clock.nowMs(),

@@ -10,14 +10,19 @@ import type { AgentPeer } from './agent-peer.ts';
 import type { ChangeSet, DesiredRepository } from './desired.repository.ts';
 import { type TargetRow, toTombstone, toUpsert } from './desired-target.ts';
 import type { Applied } from './outcome.rules.ts';
+import { splitDesired } from './split-desired.ts';
 
 /** Frames stay well below the protocol's limit of 1 MiB. */
 const CHUNK_BYTES = 512 * 1024;
 const ACK_TIMEOUT_MS = 120_000;
 const AGAIN_PAUSE_MS = 60_000;
+/** Of what is sent again: read with one Delta; the rest goes with the next. */
+const AGAIN_AT_ONCE = 500;
 
 export interface SenderParts {
   readonly agentId: string;
+  /** From this session's Hello. */
+  readonly crdSchemaHash: string;
   readonly peer: AgentPeer;
   readonly desired: DesiredRepository;
   readonly nowMs: () => number;
@@ -28,11 +33,11 @@ export interface SenderParts {
 /** As the hub had it booked when the session began. */
 export type Beginning = Pick<Extract<Acceptance, { accepted: true }>, 'head' | 'unsettled'>;
 
-interface Split {
-  readonly upserts: readonly TargetRow[];
-  readonly tombstones: readonly TargetRow[];
-  /** Deletes that the breaker holds back, by hubUid. */
-  readonly held: readonly string[];
+interface InFlight {
+  readonly revision: number;
+  readonly sentAtMs: number;
+  /** When the agent told last how far it is: of much it tells in parts. */
+  heardAtMs: number;
 }
 
 export class DesiredSender {
@@ -42,7 +47,7 @@ export class DesiredSender {
   readonly #again = new Set<string>();
   #reached = 0;
   #mode: Welcome['mode'] = 'DELTA';
-  #inFlight: { readonly revision: number; readonly sentAtMs: number } | undefined;
+  #inFlight: InFlight | undefined;
   #dirty = false;
   #probe = false;
   #pumping = false;
@@ -97,6 +102,7 @@ export class DesiredSender {
   /** True when it settles what was in flight. Acks beyond that are news of objects that waited. */
   onAcked(ack: DesiredAck): boolean {
     const inFlight = this.#inFlight;
+    if (inFlight) inFlight.heardAtMs = this.#parts.nowMs();
     if (!inFlight || ack.revision < inFlight.revision) return false;
     this.#inFlight = undefined;
     // Not the higher of both: an agent that was ahead of a restored hub goes back to the snapshot's revision.
@@ -124,17 +130,18 @@ export class DesiredSender {
   }
 
   #waitsForAck(): boolean {
-    return this.#inFlight !== undefined && this.#parts.nowMs() - this.#inFlight.sentAtMs < ACK_TIMEOUT_MS;
+    return this.#inFlight !== undefined && this.#parts.nowMs() - this.#inFlight.heardAtMs < ACK_TIMEOUT_MS;
   }
 
   async #sendDelta(): Promise<void> {
     const { agentId, desired, peer } = this.#parts;
-    const again = [...this.#again];
-    this.#again.clear();
+    const again = [...this.#again].slice(0, AGAIN_AT_ONCE);
+    for (const hubUid of again) this.#again.delete(hubUid);
+    if (this.#again.size > 0) this.#dirty = true;
     const changes = cutToSize(await desired.readChanges(agentId, this.#reached, again));
     for (const row of changes.left) if (row.revision === null) this.#again.add(row.hubUid);
     if (changes.left.length > 0) this.#dirty = true;
-    const { upserts, tombstones } = await this.#split(changes.rows);
+    const { upserts, tombstones } = await splitDesired(changes.rows, this.#parts);
     const isEmpty = upserts.length + tombstones.length === 0 && changes.revision === this.#reached;
     if (isEmpty && !this.#probe) return;
     this.#probe = false;
@@ -153,43 +160,28 @@ export class DesiredSender {
   async #sendSnapshot(): Promise<void> {
     const { agentId, desired, peer } = this.#parts;
     const { revision, rows } = await desired.readAll(agentId);
-    const { upserts, tombstones, held } = await this.#split(rows);
+    const { upserts, tombstones, held } = await splitDesired(rows, this.#parts);
     this.#expectAck(revision, upserts);
     await peer.send('SnapshotBegin', { revision, objectCount: upserts.length });
     for (const chunk of chunkBySize(upserts.map(toUpsert), CHUNK_BYTES))
       await peer.send('SnapshotChunk', { upserts: chunk });
+    // What does not fit the last frame is known to the agent as held, and follows as Deltas.
+    const [first = [], ...rest] = chunkBySize(tombstones.map(toTombstone), CHUNK_BYTES);
+    const later = rest.flat().map((tombstone) => tombstone.hubUid);
+    for (const hubUid of later) this.#again.add(hubUid);
+    const known = [...held, ...later];
     await peer.send('SnapshotEnd', {
       revision,
       digest: digestOf(upserts),
-      tombstones: tombstones.map(toTombstone),
-      ...(held.length > 0 ? { held } : {}),
+      tombstones: first,
+      ...(known.length > 0 ? { held: known } : {}),
     });
   }
 
   #expectAck(revision: number, upserts: readonly TargetRow[]): void {
-    this.#inFlight = { revision, sentAtMs: this.#parts.nowMs() };
+    const sentAtMs = this.#parts.nowMs();
+    this.#inFlight = { revision, sentAtMs, heardAtMs: sentAtMs };
     for (const row of upserts) this.sent.set(row.hubUid, { generation: row.hubGeneration, hash: row.specHash });
-  }
-
-  /** Tombstones of DELETE have passed the breaker, or pass it now; those held back wait for a person. */
-  async #split(rows: readonly TargetRow[]): Promise<Split> {
-    const upserts = rows.filter((row) => row.deletion === null);
-    const doomed = rows.filter((row) => row.deletion === 'DELETE');
-    const unjudged = doomed.filter((row) => row.breaker === 'UNJUDGED' || row.breaker === 'EXPIRED');
-    const released = await this.#release(unjudged);
-    const mayGo = (row: TargetRow): boolean => row.breaker === 'RELEASED' || released.has(row.hubUid);
-    return {
-      upserts,
-      tombstones: rows.filter((row) => row.deletion === 'ORPHAN' || (row.deletion === 'DELETE' && mayGo(row))),
-      held: doomed.filter((row) => !mayGo(row)).map((row) => row.hubUid),
-    };
-  }
-
-  async #release(rows: readonly TargetRow[]): Promise<ReadonlySet<string>> {
-    const { agentId, desired, nowMs } = this.#parts;
-    if (rows.length === 0) return new Set();
-    const hubUids = rows.map((row) => row.hubUid);
-    return desired.release(agentId, hubUids, nowMs());
   }
 }
 

@@ -4,6 +4,7 @@
  */
 import type { DataSource } from 'typeorm';
 
+import { appendChanges, type Change } from '../../platform/database/change-log.ts';
 import type { DeleteLimits } from './delete-breaker.rules.ts';
 import { TARGET_COLUMNS, type TargetRow } from './desired-target.ts';
 import { judgeDeletes } from './judge-deletes.ts';
@@ -15,6 +16,13 @@ export interface ChangeSet {
   /** Reached when all rows have been processed. */
   readonly revision: number;
   readonly rows: readonly TargetRow[];
+}
+
+export interface Withheld {
+  readonly hubUid: string;
+  readonly hubGeneration: number;
+  /** Why, for people. */
+  readonly message: string;
 }
 
 export class DesiredRepository {
@@ -102,6 +110,31 @@ export class DesiredRepository {
        WHERE hub_uid = ANY($1::uuid[]) AND next_attempt_at IS NOT NULL`,
       [hubUids, pauseMs],
     );
+  }
+
+  /** Books that these generations are not sent, and why. They are looked at again at the next Hello. */
+  withhold(agentId: string, withheld: readonly Withheld[], nowMs: number): Promise<void> {
+    return this.#dataSource.transaction(async (tx) => {
+      // As the booking of an ack does it: another order would deadlock with it.
+      await tx.query('SELECT 1 FROM agent_spec_head WHERE agent_id = $1 FOR UPDATE', [agentId]);
+      const [rows] = await tx.query<[{ hubUid: string; projectId: string }[], number]>(
+        `UPDATE delivery AS d SET state = 'WAITING', code = 'CRD_TOO_OLD', message = i.message, retryable = true,
+           next_attempt_at = NULL, updated_at = $3
+         FROM jsonb_to_recordset($2::jsonb) AS i("hubUid" uuid, "hubGeneration" bigint, message text)
+         JOIN resource AS r ON r.hub_uid = i."hubUid" AND r.hub_generation = i."hubGeneration"
+         WHERE d.hub_uid = r.hub_uid AND r.agent_id = $1 AND r.deletion IS NULL
+           AND (d.state, d.code, d.message) IS DISTINCT FROM ('WAITING', 'CRD_TOO_OLD', i.message)
+         RETURNING r.hub_uid AS "hubUid", r.project_id AS "projectId"`,
+        [agentId, JSON.stringify(withheld), new Date(nowMs)],
+      );
+      const changes = rows.map(({ hubUid, projectId }): Change => ({
+        topic: 'redisCluster',
+        subject: hubUid,
+        projectId,
+        kind: 'CHANGED',
+      }));
+      await appendChanges(tx, nowMs, changes);
+    });
   }
 
   /** Takes deletes without a verdict through the breaker. Returns the hubUids that may be sent. */

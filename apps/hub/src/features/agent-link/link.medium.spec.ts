@@ -236,6 +236,59 @@ describe('desired state', () => {
   });
 });
 
+describe('rule 14: a definition that is older than the spec', () => {
+  const RELEASE_0_1_0 = 'f7832b393759c6521f7312178b3c7f4872c4d9c0b5172aeb6f26abccacde1455';
+  const LATER = { mode: 'Standalone', size: 1, auth: { enabled: true } };
+
+  it('has the spec withheld, keeps the object, and gets it with the newer definition', async () => {
+    const enrolled = await enrolAgent(hub);
+    const { agent } = await openSession(hub, enrolled, { crdSchemaHash: RELEASE_0_1_0 });
+    const wanted = await want(hub, enrolled, 'kept', { mode: 'Standalone' });
+    const { revision } = await agent.next('Delta');
+    agent.send('DesiredAck', { revision, outcomes: [{ ...wanted, state: 'APPLIED' }], digest: digestOf([wanted]) });
+    await vi.waitFor(async () => expect(await readDelivery(hub, wanted.hubUid)).toMatchObject({ state: 'APPLIED' }));
+
+    const later = await revise(hub, enrolled, wanted, LATER);
+    expect(await agent.next('Delta')).toMatchObject({ upserts: [], tombstones: [] });
+    agent.send('DesiredAck', { revision: revision + 1, outcomes: [], digest: digestOf([wanted]) });
+    const other = await want(hub, enrolled, 'other', { mode: 'Standalone' });
+    expect((await agent.next('Delta')).upserts).toMatchObject([{ hubUid: other.hubUid }]);
+    expect(await readDelivery(hub, wanted.hubUid)).toMatchObject({ state: 'WAITING', code: 'CRD_TOO_OLD' });
+    agent.close();
+    await agent.waitForClose();
+
+    // A snapshot names it as held, so that the agent does not take the object for one that nobody knows.
+    const old = await TestAgent.connect(hub, enrolled.identity);
+    old.hello({ crdSchemaHash: RELEASE_0_1_0 });
+    expect(await old.next('SnapshotBegin')).toMatchObject({ objectCount: 1 });
+    expect((await old.next('SnapshotEnd')).held).toEqual([wanted.hubUid]);
+    old.close();
+    await old.waitForClose();
+
+    const hello = { hubEpoch: hub.runtime.identity.hubEpoch, appliedRevision: revision + 1, crdSchemaHash: 'newer' };
+    const { agent: newer } = await openSession(hub, enrolled, { ...hello, specDigest: digestOf([wanted]) });
+    expect((await newer.next('Delta')).upserts).toContainEqual(expect.objectContaining(later));
+    newer.close();
+  });
+
+  it('that nobody recorded is sent everything; what it refuses is no retry, and comes with its next Hello', async () => {
+    const enrolled = await enrolAgent(hub);
+    const { agent } = await openSession(hub, enrolled, { crdSchemaHash: 'foreign' });
+    const wanted = await want(hub, enrolled, 'refused', LATER);
+    expect((await agent.next('Delta')).upserts).toMatchObject([wanted]);
+    const message = 'failed to create typed patch object (…): .spec.auth: field not declared in schema';
+    const refused = { ...wanted, state: 'REJECTED', code: 'CRD_TOO_OLD', message, retryable: false } as const;
+    agent.send('DesiredAck', { revision: 1, outcomes: [refused], digest: EMPTY_DIGEST });
+    await vi.waitFor(async () => expect(await readDelivery(hub, wanted.hubUid)).toMatchObject({ state: 'REJECTED' }));
+    agent.close();
+    await agent.waitForClose();
+    const { hubEpoch } = hub.runtime.identity;
+    const { agent: newer } = await openSession(hub, enrolled, { hubEpoch, appliedRevision: 1, crdSchemaHash: 'newer' });
+    expect((await newer.next('Delta')).upserts).toMatchObject([wanted]);
+    newer.close();
+  });
+});
+
 describe('tombstones', () => {
   it('wait for their ack; then the row goes', async () => {
     const enrolled = await enrolAgent(hub);

@@ -1,0 +1,40 @@
+import type { ObjectOutcome } from '#protocol';
+import { describe, expect, it } from 'vitest';
+import { OutcomeBatch } from './outcome-batch.ts';
+
+const MAX_FRAME_BYTES = 8_192;
+const outcome = (hubUid: string, more: Partial<ObjectOutcome> = {}): ObjectOutcome => ({
+  hubUid,
+  hubGeneration: 1,
+  state: 'APPLIED',
+  ...more,
+});
+
+const tell = (outcomes: readonly ObjectOutcome[]): ObjectOutcome[][] => {
+  const parts: ObjectOutcome[][] = [];
+  const batch = new OutcomeBatch(MAX_FRAME_BYTES, (part) => parts.push([...part]));
+  for (const each of outcomes) batch.add(each);
+  return [...parts, batch.take()];
+};
+
+describe('outcomes', () => {
+  it('are told in parts below the frame limit, in order, each once', () => {
+    const all = Array.from({ length: 500 }, (_, index) => outcome(`u${index}`));
+    const parts = tell(all);
+    expect(parts.length).toBeGreaterThan(10);
+    expect(parts.flat()).toEqual(all);
+    for (const part of parts) expect(JSON.stringify(part).length).toBeLessThan(MAX_FRAME_BYTES);
+  });
+
+  it('of few objects are one part', () => {
+    expect(tell([outcome('a'), outcome('b')])).toEqual([[outcome('a'), outcome('b')]]);
+  });
+
+  it('that are too large for a frame lose the values that the status tells too, and nothing that decides', () => {
+    const contested = [{ path: 'spec.config', manager: 'kubectl', liveValue: 'x'.repeat(MAX_FRAME_BYTES) }];
+    const told = tell([outcome('a', { state: 'CONFLICT', specHash: 'h', contested })]).flat();
+    expect(told).toEqual([
+      outcome('a', { state: 'CONFLICT', specHash: 'h', contested: [{ path: 'spec.config', manager: 'kubectl' }] }),
+    ]);
+  });
+});

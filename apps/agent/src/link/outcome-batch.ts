@@ -1,0 +1,48 @@
+/**
+ * Collects outcomes until they are told, and tells what has come together before a frame would grow too large: a snapshot
+ * of thousands of objects has more outcomes than one frame holds. Each part is told when the last of its objects has just been
+ * written, so that the digest in that ack is about exactly what the hub has been told; otherwise the two would seem to
+ * differ, and both sides would be compared for nothing.
+ */
+import type { ObjectOutcome } from '#protocol';
+
+const MAX_MESSAGE_CHARACTERS = 4_096;
+
+export class OutcomeBatch {
+  readonly #maxBytes: number;
+  readonly #tellPart: (outcomes: readonly ObjectOutcome[]) => void;
+  #outcomes: ObjectOutcome[] = [];
+  #bytes = 0;
+
+  /** `maxFrameBytes`: of the session. */
+  constructor(maxFrameBytes: number, tellPart: (outcomes: readonly ObjectOutcome[]) => void) {
+    this.#maxBytes = maxFrameBytes / 4;
+    this.#tellPart = tellPart;
+  }
+
+  add(outcome: ObjectOutcome): void {
+    const fitted = sizeOf(outcome) > 2 * this.#maxBytes ? shorten(outcome) : outcome;
+    this.#outcomes.push(fitted);
+    this.#bytes += sizeOf(fitted);
+    if (this.#bytes > this.#maxBytes) this.#tellPart(this.take());
+  }
+
+  /** What was not told yet; the caller tells it. */
+  take(): ObjectOutcome[] {
+    const taken = this.#outcomes;
+    this.#outcomes = [];
+    this.#bytes = 0;
+    return taken;
+  }
+}
+
+const sizeOf = (outcome: ObjectOutcome): number => Buffer.byteLength(JSON.stringify(outcome), 'utf8') + 1;
+
+/** Live values of contested fields come with the status as well. */
+function shorten({ contested, message, ...outcome }: ObjectOutcome): ObjectOutcome {
+  return {
+    ...outcome,
+    ...(message === undefined ? {} : { message: message.slice(0, MAX_MESSAGE_CHARACTERS) }),
+    ...(contested === undefined ? {} : { contested: contested.map(({ path, manager }) => ({ path, manager })) }),
+  };
+}
