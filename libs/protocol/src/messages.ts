@@ -256,9 +256,7 @@ export interface EventBatch {
   readonly counter: number;
   readonly items: readonly EventItem[];
 }
-export interface EventAck {
-  readonly counter: number;
-}
+export type EventAck = Pick<EventBatch, 'counter'>;
 
 export interface Enrol {
   readonly token: string;

@@ -146,6 +146,7 @@ export class MachineAgent {
       store: this.#member.cache,
       events: new EventOutbox(),
       numbersOf: () => undefined,
+      definitionChanged: () => false,
       desired: {
         api: this.#api,
         bounds: {

@@ -122,6 +122,7 @@ export class MachineHub {
     };
     const sender = new DesiredSender({
       agentId: this.agentId,
+      crdSchemaHash: hello.crdSchemaHash,
       peer: peer as never,
       desired: this.#desired,
       nowMs: () => Date.now(),

@@ -6,7 +6,7 @@
 import { type Clock, type Outcome, refuse, succeed, type UserError } from '#domain';
 import { Inject, Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { hasRole, mayRead, type Caller, type Viewer } from '../../platform/auth/index.ts';
+import { hasRole, mayRead, type Caller } from '../../platform/auth/index.ts';
 import { decodeGlobalId, toUserError } from '../../platform/graphql/index.ts';
 import { CLOCK, IDS, type IdSource } from '../../platform/lifecycle/time-and-ids.ts';
 import { changeDesired } from '../agent-link/index.ts';
@@ -63,7 +63,7 @@ export class ApproveDeletesService {
     tx: EntityManager,
     note: AuditNote,
     input: ApproveDeletesInput,
-    viewer: Viewer,
+    viewer: Caller['viewer'],
   ): Promise<Outcome<Approved>> {
     const seconds = input.expiresInSeconds ?? DEFAULT_SECONDS;
     const refusal = refuseShape(input.redisClusterIds.length, seconds);
@@ -87,7 +87,7 @@ export class ApproveDeletesService {
   private async openAll(
     tx: EntityManager,
     ids: readonly string[],
-    viewer: Viewer,
+    viewer: Caller['viewer'],
   ): Promise<Outcome<readonly RedisClusterRow[]>> {
     const wanted = ids.map((id, index) => ({ hubUid: decodeGlobalId('RedisCluster', id), index }));
     wanted.sort((one, other) => ((one.hubUid ?? '') < (other.hubUid ?? '') ? -1 : 1));
@@ -121,7 +121,7 @@ function refuseShape(count: number, seconds: number): Outcome<never> | undefined
   return refuse('INVALID_INPUT', message, ['input', 'expiresInSeconds']);
 }
 
-function checkRow(row: RedisClusterRow | undefined, viewer: Viewer, field: string[]): Outcome<RedisClusterRow> {
+function checkRow(row: RedisClusterRow | undefined, viewer: Caller['viewer'], field: string[]): Outcome<RedisClusterRow> {
   if (!row || !mayRead(viewer, row.project_id)) {
     return refuse('NOT_FOUND', 'There is no such RedisCluster that you may see.', field);
   }
