@@ -6,7 +6,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expectNoUserErrors } from '../../tools/fleet/member-cluster.ts';
 import { objectOf } from './fleet-model.ts';
-import type { FleetStage } from './fleet-stage.ts';
+import type { GraphqlClient } from '../../tools/fleet/graphql-client.ts';
 import { monotonicMs } from './simulator/messages.ts';
 
 const CHANGES = 300;
@@ -34,13 +34,20 @@ interface Answer {
   };
 }
 
+/** What of a stage it takes to change an object and to see it applied. */
+export interface ChangeableFleet {
+  readonly clusters: number;
+  readonly simulator: { applied(hubUid: string, hubGeneration: number): Promise<number> };
+  hub(): { readonly api: GraphqlClient };
+}
+
 /** Changes objects of the fleet, and remembers which generation each has. */
 export class FleetChanger {
-  readonly #stage: FleetStage;
+  readonly #stage: ChangeableFleet;
   readonly #generations = new Map<string, number>();
   #changes = 0;
 
-  constructor(stage: FleetStage) {
+  constructor(stage: ChangeableFleet) {
     this.#stage = stage;
   }
 

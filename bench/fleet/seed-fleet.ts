@@ -4,7 +4,7 @@
  * would be the longest part of the bench. A hub that finds anything amiss answers with INVENTORY, which the bench counts.
  */
 import pg from 'pg';
-import { publicKeyOf, statusHash } from '#protocol';
+import { publicKeyOf } from '#protocol';
 import {
   API_VERSION_OF_ALL,
   CLUSTERS_PER_AGENT,
@@ -13,12 +13,12 @@ import {
   firstStatus,
   fleetId,
   frozenSpecOfSlot,
+  itemHashOf,
   objectOf,
   privateKeyOf,
   PROJECTS,
   REGIONS,
   statusBodyOf,
-  statusItemOf,
 } from './fleet-model.ts';
 
 const AGENTS_PER_STATEMENT = 500;
@@ -131,7 +131,6 @@ async function seedStatus(
   client: pg.Client,
   objects: readonly { readonly agent: number; readonly slot: number; readonly n: number; readonly hubUid: string }[],
 ): Promise<void> {
-  const items = objects.map(({ agent, slot, n }) => statusItemOf(agent, slot, firstStatus(n)));
   const states = [false, true].flatMap((degraded) =>
     range(0, CLUSTERS_PER_AGENT).map((slot) => ({
       slot,
@@ -151,8 +150,8 @@ async function seedStatus(
        ON b.slot = o.slot AND b.degraded = o.degraded`,
     [
       objects.map(({ hubUid }) => hubUid),
-      items.map(({ uid }) => uid),
-      items.map(statusHash),
+      objects.map(({ n }) => fleetId('kubernetes', n)),
+      objects.map(({ hubUid, n }) => itemHashOf(hubUid, firstStatus(n))),
       objects.map(({ slot }) => slot),
       objects.map(({ n }) => firstStatus(n).degraded),
       JSON.stringify(states),
