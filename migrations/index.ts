@@ -3,6 +3,7 @@ import { StatusDetails1764547200000 } from './1764547200000-status-details.ts';
 import { StatusResume1764633700000 } from './1764633700000-status-resume.ts';
 import { HealthRollups1764633800000 } from './1764633800000-health-rollups.ts';
 import { ListIndexes1764633801000 } from './1764633801000-list-indexes.ts';
+import { SlimmerChangeLog1764633802000 } from './1764633802000-slimmer-change-log.ts';
 import { DeleteApprovals1764633900000 } from './1764633900000-delete-approvals.ts';
 
 /** Every migration, oldest first. Never edited after release: a change is a new file at the end of this list. */
@@ -12,5 +13,6 @@ export const migrations = [
   StatusResume1764633700000,
   HealthRollups1764633800000,
   ListIndexes1764633801000,
+  SlimmerChangeLog1764633802000,
   DeleteApprovals1764633900000,
 ];

@@ -2,7 +2,7 @@
 import { AccessResolver } from './features/access/index.ts';
 import { AuditResolver } from './features/audit/index.ts';
 import { FleetEventsResolver } from './features/events/index.ts';
-import { FleetHealthResolver } from './features/health/index.ts';
+import { FleetHealthChangesResolver, FleetHealthResolver } from './features/health/index.ts';
 import {
   AgentResolver,
   MemberClusterConnectionResolver,
@@ -29,6 +29,7 @@ export const RESOLVERS = [
   RedisClusterMutationsResolver,
   RedisClusterChangesResolver,
   FleetHealthResolver,
+  FleetHealthChangesResolver,
   FleetEventsResolver,
   AuditResolver,
 ];

@@ -38,14 +38,14 @@ async function look(enrolled: Enrolled): Promise<Seen | undefined> {
   return rows[0];
 }
 
-async function runReadyCache(): Promise<{ enrolled: Enrolled; agent: TestAgent; hubUid: string }> {
+async function runReadyCache(): Promise<{ enrolled: Enrolled; agent: TestAgent }> {
   const enrolled = await enrolAgent(hub);
   const { agent } = await openSession(hub, enrolled);
   const { hubUid } = await want(hub, enrolled, 'cache');
   await hub.runtime.dataSource.query(`UPDATE rollup_entry SET phase = 'Ready' WHERE hub_uid = $1`, [hubUid]);
   expect(await look(enrolled)).toEqual({ verdict: 'FRESH', ready: 1, unknown: 0 });
   await hub.runtime.dataSource.query('DELETE FROM change_log');
-  return { enrolled, agent, hubUid };
+  return { enrolled, agent };
 }
 
 const toldSubjects = async (): Promise<unknown[]> =>
@@ -55,19 +55,19 @@ const toldSubjects = async (): Promise<unknown[]> =>
 
 describe('what an agent runs that may not speak any more', () => {
   it('is unknown from the revocation on', async () => {
-    const { enrolled, hubUid } = await runReadyCache();
+    const { enrolled } = await runReadyCache();
     await revoke(hub, enrolled.agentId);
     expect(await look(enrolled)).toEqual({ verdict: 'UNKNOWN', ready: 0, unknown: 1 });
-    expect(await toldSubjects()).toEqual(expect.arrayContaining([hubUid, enrolled.memberClusterId]));
+    expect(await toldSubjects()).toContain(enrolled.memberClusterId);
   });
 
   it('is unknown while the agent is quarantined, and known again once a person approved it', async () => {
-    const { enrolled, agent, hubUid } = await runReadyCache();
+    const { enrolled, agent } = await runReadyCache();
     const elsewhere = await TestAgent.connect(hub, enrolled.identity);
     elsewhere.hello({ fingerprint: 'kubeSystemUid:other' });
     expect(await elsewhere.next('Refused')).toMatchObject({ code: 'FINGERPRINT_MISMATCH' });
     expect(await look(enrolled)).toEqual({ verdict: 'UNKNOWN', ready: 0, unknown: 1 });
-    expect(await toldSubjects()).toEqual(expect.arrayContaining([hubUid, enrolled.memberClusterId]));
+    expect(await toldSubjects()).toContain(enrolled.memberClusterId);
     await agent.waitForClose();
     await approve(hub, enrolled.agentId);
     const { agent: back } = await openSession(hub, enrolled);

@@ -1,7 +1,9 @@
 /**
  * The freshness of an agent as it is stored. It speaks for everything the agent runs: lists, roll-ups and subscriptions
- * read it, so each of these objects is told with it. An agent that may not speak any more (revoked, quarantined) is
- * UNKNOWN from that transaction on, without waiting for its silence: what it last said would else count as ready for ever.
+ * read it. Told is the member cluster alone, to which who watches an object of it listens too: with a line for each
+ * object the silence of a third of a large fleet would write tens of thousands of them. An agent that may not speak any
+ * more (revoked, quarantined) is UNKNOWN from that transaction on, without waiting for its silence: what it last said
+ * would else count as ready for ever.
  */
 import type { EntityManager } from 'typeorm';
 
@@ -16,22 +18,14 @@ export async function storeVerdicts(tx: EntityManager, verdicts: readonly NewVer
      WHERE s.agent_id = i.agent_id`,
     [agentIds, verdicts.map((one) => one.verdict)],
   );
-  const subjects = await tx.query<
-    { topic: 'memberCluster' | 'redisCluster'; subject: string; projectId: string | null }[]
-  >(
-    `SELECT DISTINCT 'memberCluster' AS topic, member_cluster_id AS subject, NULL::uuid AS "projectId" FROM agent WHERE id = ANY($1::uuid[])
-     UNION ALL SELECT 'redisCluster', hub_uid, project_id FROM resource WHERE agent_id = ANY($1::uuid[]) AND deleted_at IS NULL`,
+  const subjects = await tx.query<{ subject: string }[]>(
+    'SELECT DISTINCT member_cluster_id AS subject FROM agent WHERE id = ANY($1::uuid[])',
     [agentIds],
   );
   await appendChanges(
     tx,
     nowMs,
-    subjects.map(({ topic, subject, projectId }) => ({
-      topic,
-      subject,
-      kind: 'CHANGED',
-      ...(projectId ? { projectId } : {}),
-    })),
+    subjects.map(({ subject }) => ({ topic: 'memberCluster', subject, kind: 'CHANGED' })),
   );
 }
 

@@ -3,11 +3,13 @@
  * whatever the number of subscriptions: woken by hints of any replica, with a poll behind them. Watchers are told that
  * something changed and where, not what: they read the present state themselves, so nothing has to be queued for them.
  */
+import type { Clock } from '#domain';
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import type { Logger } from 'pino';
 import { DataSource } from 'typeorm';
 import { signalsOf } from '../../platform/database/signals.ts';
 import { LOG } from '../../platform/lifecycle/hub-runtime.ts';
+import { CLOCK } from '../../platform/lifecycle/time-and-ids.ts';
 import type { ChangeCursor } from './change-cursor.ts';
 import { ChangeLogRepository, type ChangeRow } from './change-log.repository.ts';
 
@@ -24,6 +26,8 @@ type Watcher = (change: ChangeRow) => void;
 export class ChangeFeedService implements OnModuleDestroy {
   private readonly watchers = new Map<string, Set<Watcher>>();
   private cursor: ChangeCursor | undefined;
+  /** When everything before the cursor had been read. */
+  private readAtMs = 0;
   private timer: NodeJS.Timeout | undefined;
   private reading: Promise<void> | undefined;
   private stopListening: (() => void) | undefined;
@@ -33,6 +37,7 @@ export class ChangeFeedService implements OnModuleDestroy {
     private readonly repository: ChangeLogRepository,
     private readonly dataSource: DataSource,
     @Inject(LOG) private readonly log: Logger,
+    @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
   onModuleDestroy(): void {
@@ -41,23 +46,34 @@ export class ChangeFeedService implements OnModuleDestroy {
   }
 
   /**
-   * From now on `watcher` hears of every change of the subject. Returns the place from which on it does (the first value
+   * From now on `watcher` hears of every change of these subjects. Returns the place from which on it does (the first value
    * read after this call misses nothing) and the way to stop.
    */
-  async watch(subject: string, watcher: Watcher): Promise<{ readonly from: ChangeCursor; readonly stop: () => void }> {
+  async watch(
+    subjects: readonly string[],
+    watcher: Watcher,
+  ): Promise<{ readonly from: ChangeCursor; readonly stop: () => void }> {
+    const nowMs = this.clock.nowMs();
     const end = this.cursor ?? (await this.repository.end());
-    this.cursor ??= end;
-    const watchers = this.watchers.get(subject) ?? new Set();
-    this.watchers.set(subject, watchers.add(watcher));
+    if (!this.cursor) {
+      this.cursor = end;
+      this.readAtMs = nowMs;
+    }
+    for (const subject of subjects) {
+      const watchers = this.watchers.get(subject) ?? new Set();
+      this.watchers.set(subject, watchers.add(watcher));
+    }
     this.stopListening ??= signalsOf(this.dataSource).listen('change', () => this.hurry());
     if (!this.timer) this.schedule(POLL_MS);
-    return { from: this.cursor, stop: () => this.forget(subject, watcher) };
+    return { from: this.cursor, stop: () => this.forget(subjects, watcher) };
   }
 
-  private forget(subject: string, watcher: Watcher): void {
-    const watchers = this.watchers.get(subject);
-    watchers?.delete(watcher);
-    if (watchers?.size === 0) this.watchers.delete(subject);
+  private forget(subjects: readonly string[], watcher: Watcher): void {
+    for (const subject of subjects) {
+      const watchers = this.watchers.get(subject);
+      watchers?.delete(watcher);
+      if (watchers?.size === 0) this.watchers.delete(subject);
+    }
     if (this.watchers.size === 0) this.pause();
   }
 
@@ -91,11 +107,14 @@ export class ChangeFeedService implements OnModuleDestroy {
   private async readBatches(): Promise<void> {
     try {
       while (this.cursor) {
-        const { rows, full } = await this.repository.readAfter(this.cursor);
+        const nowMs = this.clock.nowMs();
+        const { rows, full } = await this.repository.readAfter(this.cursor, this.readAtMs);
         for (const row of rows) this.tell(row);
         const last = rows.at(-1);
         if (last && this.cursor) this.cursor = { xid: last.xid, id: last.id };
-        if (!full) return;
+        if (full) continue;
+        this.readAtMs = nowMs;
+        return;
       }
     } catch (error) {
       this.log.warn({ err: error }, 'the log of changes could not be read; trying again');

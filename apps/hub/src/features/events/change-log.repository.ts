@@ -12,6 +12,11 @@ export interface ChangeRow extends ChangeCursor {
 }
 
 const BATCH = 5_000;
+/**
+ * A line carries the time at which its transaction began, by its replica's clock. Longer than any transaction and any
+ * difference of clocks; with it a read looks at the partitions of an hour or two and not at all of a day.
+ */
+const LATE_LINES_MS = 3_600_000;
 
 @Injectable()
 export class ChangeLogRepository {
@@ -25,13 +30,17 @@ export class ChangeLogRepository {
     return { xid: rows[0]?.xid ?? '0', id: -1 };
   }
 
-  /** At most a batch; when it is full there is more. */
-  async readAfter(cursor: ChangeCursor): Promise<{ readonly rows: readonly ChangeRow[]; readonly full: boolean }> {
+  /** At most a batch; when it is full there is more. `sinceMs`: when everything up to the cursor had been read. */
+  async readAfter(
+    cursor: ChangeCursor,
+    sinceMs: number,
+  ): Promise<{ readonly rows: readonly ChangeRow[]; readonly full: boolean }> {
     const rows: ChangeRow[] = await this.dataSource.query(
       `SELECT xid::text AS xid, id, subject, kind FROM change_log
        WHERE (xid, id) > ($1::xid8, $2::bigint) AND xid < pg_snapshot_xmin(pg_current_snapshot())
+         AND at >= $3::timestamptz
        ORDER BY change_log.xid, id LIMIT ${BATCH}`,
-      [cursor.xid, cursor.id],
+      [cursor.xid, cursor.id, new Date(sinceMs - LATE_LINES_MS)],
     );
     return { rows, full: rows.length === BATCH };
   }
@@ -46,13 +55,13 @@ export class ChangeLogRepository {
     return rows[0]?.reaches ?? false;
   }
 
-  /** The newest change of a subject after this place. */
-  async lastChange(subject: string, after: ChangeCursor): Promise<ChangeRow | undefined> {
+  /** The newest change of any of these subjects after this place. */
+  async lastChange(subjects: readonly string[], after: ChangeCursor): Promise<ChangeRow | undefined> {
     const rows: ChangeRow[] = await this.dataSource.query(
       `SELECT xid::text AS xid, id, subject, kind FROM change_log
-       WHERE subject = $1 AND (xid, id) > ($2::xid8, $3::bigint) AND xid < pg_snapshot_xmin(pg_current_snapshot())
+       WHERE subject = ANY($1::uuid[]) AND (xid, id) > ($2::xid8, $3::bigint) AND xid < pg_snapshot_xmin(pg_current_snapshot())
        ORDER BY change_log.xid DESC, id DESC LIMIT 1`,
-      [subject, after.xid, after.id],
+      [subjects, after.xid, after.id],
     );
     return rows[0];
   }

@@ -11,6 +11,7 @@ import {
   startApi,
   type Api,
 } from '../../../test/api-fixture.ts';
+import { loseSight } from '../agent-link/index.ts';
 import { startTestHub, type TestHub } from '../../../test/start-test-hub.ts';
 
 const WATCH = `subscription S($id: ID!, $after: String) { redisCluster(id: $id, after: $after) {
@@ -66,6 +67,16 @@ describe('the subscription of a RedisCluster', () => {
     for (const client of clients.splice(0)) await client.dispose();
   });
   afterAll(() => api.close());
+
+  it('tells of a verdict on the agent, which is a line of its member cluster', async () => {
+    const { id, hubUid } = await createRedisCluster(api);
+    await reportStatus(api.hub, hubUid, { phase: 'Ready' });
+    const watched = watch({ id });
+    await watched.until(({ values }) => values.length === 1);
+    await api.hub.runtime.dataSource.transaction((tx) => loseSight(tx, api.agent.agentId, Date.now()));
+    await watched.until(({ values }) => values.length === 2);
+    watched.stop();
+  });
 
   it('begins with the present state, and tells of mutations and reports', async () => {
     const { id, hubUid } = await createRedisCluster(api);

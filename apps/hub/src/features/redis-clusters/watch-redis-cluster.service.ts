@@ -5,7 +5,13 @@
  */
 import { Inject, Injectable } from '@nestjs/common';
 import { AuthenticationService, mayRead } from '../../platform/auth/index.ts';
-import { ApiError, decodeGlobalId, unauthenticated, type RequestContext } from '../../platform/graphql/index.ts';
+import {
+  ApiError,
+  decodeGlobalId,
+  maskStream,
+  unauthenticated,
+  type RequestContext,
+} from '../../platform/graphql/index.ts';
 import { RUNTIME, type HubRuntime } from '../../platform/lifecycle/hub-runtime.ts';
 import {
   ChangeFeedService,
@@ -43,7 +49,9 @@ export class WatchRedisClusterService {
   ) {}
 
   watch(request: Request, context: RequestContext): AsyncIterableIterator<RedisClusterChange> {
-    return iterateUntilReturned((signal) => this.masked(this.follow(request, context, signal), context));
+    return iterateUntilReturned((signal) =>
+      maskStream(this.follow(request, context, signal), { log: this.runtime.log, requestId: context.requestId }),
+    );
   }
 
   private async *follow(
@@ -53,9 +61,10 @@ export class WatchRedisClusterService {
   ): AsyncGenerator<RedisClusterChange> {
     const hubUid = decodeGlobalId('RedisCluster', request.id) ?? '';
     const latest = new LatestChange();
-    const { from, stop } = await this.feed.watch(hubUid, latest.put);
+    const subjects = await this.subjectsOf(hubUid);
+    const { from, stop } = await this.feed.watch(subjects, latest.put);
     try {
-      const start = await this.startOf(hubUid, request.after ?? undefined, from);
+      const start = await this.startOf(subjects, request.after ?? undefined, from);
       const first = start && (await this.read(hubUid, start, context));
       if (first) yield first;
       if (first?.kind !== 'DELETED') yield* this.followChanges(hubUid, latest, context, signal);
@@ -82,13 +91,20 @@ export class WatchRedisClusterService {
     }
   }
 
+  /** The object itself, and its member cluster, which tells how fresh its agents are: one line for all that they run. */
+  private async subjectsOf(hubUid: string): Promise<readonly string[]> {
+    if (hubUid === '') return [];
+    const row = await this.repository.find(hubUid);
+    return row ? [hubUid, row.member_cluster_id] : [hubUid];
+  }
+
   /** What to send first: the present state, unless the consumer has a cursor after which nothing happened. */
-  private async startOf(hubUid: string, after: string | undefined, from: ChangeCursor): Promise<Start> {
+  private async startOf(subjects: readonly string[], after: string | undefined, from: ChangeCursor): Promise<Start> {
     if (after === undefined) return { kind: 'CHANGED', cursor: from };
     const cursor = decodeChangeCursor(this.runtime.identity.hubEpoch, after);
     if (cursor === undefined) throw new ApiError('BAD_USER_INPUT', '"after" is not a cursor of this subscription.');
     if (cursor === 'OTHER_EPOCH' || !(await this.changeLog.reachesBackTo(cursor))) return { kind: 'GAP', cursor: from };
-    const change = await this.changeLog.lastChange(hubUid, cursor);
+    const change = await this.changeLog.lastChange(subjects, cursor);
     return change && { kind: 'CHANGED', cursor: change };
   }
 
@@ -105,19 +121,5 @@ export class WatchRedisClusterService {
     const viewer = await this.authentication.authenticate(context.authorization);
     if (!viewer) throw unauthenticated();
     return (projectId) => mayRead(viewer, projectId);
-  }
-
-  /** Mercurius hands errors of a stream to the client as they are. */
-  private async *masked(
-    values: AsyncGenerator<RedisClusterChange>,
-    context: RequestContext,
-  ): AsyncGenerator<RedisClusterChange> {
-    try {
-      yield* values;
-    } catch (error) {
-      if (error instanceof ApiError) throw error;
-      this.runtime.log.error({ err: error, requestId: context.requestId }, 'a subscription failed');
-      throw new ApiError('INTERNAL', `Internal error. Quote request id ${context.requestId}.`);
-    }
   }
 }
