@@ -259,7 +259,7 @@ export class RuleMember {
       fence: () => this.fence && isAlive(),
       log: (_, message, fields) => void this.logged.push(`${message} ${JSON.stringify(fields ?? {})}`),
       random: () => 0,
-      silence: { pingAfterMs: 400, goneAfterMs: 800 },
+      silence: { pingAfterMs: 600, goneAfterMs: 2_000 },
     };
   }
 }

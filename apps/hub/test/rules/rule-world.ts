@@ -101,15 +101,19 @@ export class RuleWorld {
     const member = await RuleMember.start({ hubCa, token, enrolled: { agentId, memberClusterId, projectId } }, proxy);
     this.members.push(member);
     for (const hub of this.hubs) this.#tellAddresses(hub);
-    if (!run) return member;
-    member.run();
-    await vi.waitFor(async () => {
-      const [row] = await this.query<{ state: string }>('SELECT state FROM agent WHERE id = $1', [agentId]);
-      if (row?.state !== 'PENDING_APPROVAL') throw new Error(`the agent is ${row?.state}`);
-    }, WAIT);
-    await approve(this.hub, agentId);
-    await this.untilConnected(member);
+    if (run) await this.enrolByItself(member);
     return member;
+  }
+
+  /** Runs the agent for the first time, and a person approves it. */
+  async enrolByItself(member: RuleMember): Promise<void> {
+    member.run();
+    await this.until('PENDING_APPROVAL', async () => {
+      const [row] = await this.query<{ state: string }>('SELECT state FROM agent WHERE id = $1', [member.agentId]);
+      return row?.state;
+    });
+    await approve(this.hub, member.agentId);
+    await this.untilConnected(member);
   }
 
   /** The hub as TestAgents reach it through a proxy: for frames that the real agent never sends, or to count them. */

@@ -1,0 +1,169 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { encodeGlobalId } from '../../src/platform/graphql/global-id.ts';
+import { ApiClient } from '../api-client.ts';
+import { enrolAgent, openSession, type Wanted } from '../link-fixture.ts';
+import type { RuleMember } from './rule-member.ts';
+import { RuleWorld } from './rule-world.ts';
+
+let world: RuleWorld;
+beforeAll(async () => {
+  world = await RuleWorld.start({ replicas: 2 });
+});
+afterAll(() => world.close());
+
+const verdict = async (agentId: string): Promise<string | undefined> => {
+  const rows = await world.query<{ verdict: string }>('SELECT verdict FROM agent_seen WHERE agent_id = $1', [agentId]);
+  return rows[0]?.verdict;
+};
+/** Time passes for the hub's clock: since then nothing was heard of these agents. */
+const pass = async (agentIds: readonly string[], age: string): Promise<void> => {
+  await world.query('UPDATE agent_seen SET seen_at = now() - $2::interval WHERE agent_id = ANY($1::uuid[])', [
+    agentIds,
+    age,
+  ]);
+};
+const endGrace = async (): Promise<void> => {
+  await world.query('UPDATE liveness_pulse SET grace_until = now()');
+};
+/** The link is silent in both directions, and both sides still believe in it. */
+const silence = (member: RuleMember): void => {
+  member.proxy.freeze();
+};
+const shown = async ({ hubUid }: Wanted): Promise<unknown> => {
+  const api = await ApiClient.admin(world.hub);
+  const query = `query Q($id: ID!) { node(id: $id) { ... on RedisCluster { status { phase lastKnown ageSeconds } } } }`;
+  const answer = await api.query(query, { id: encodeGlobalId('RedisCluster', hubUid) });
+  await api.close();
+  return answer.data['node']?.['status'];
+};
+
+describe("rule 11, liveness on the hub's clock only", () => {
+  it('LATE at 45 s, DISCONNECTED at 90 s (UNKNOWN with age), fresh again with the first frame', async () => {
+    const member = await world.addMember();
+    const wanted = await world.deliver(member, 'cache');
+    await member.setStatus('cache', { phase: 'Ready' });
+    await world.until('Ready', async () => (await world.status(wanted))?.phase);
+    expect(await shown(wanted)).toMatchObject({ phase: 'READY', lastKnown: false });
+    silence(member);
+    await endGrace();
+    await pass([member.agentId], '46 seconds');
+    await world.until('LATE', () => verdict(member.agentId));
+    expect(await world.session(member)).toMatchObject({ state: 'CONNECTED' });
+    await pass([member.agentId], '91 seconds');
+    await world.until('UNKNOWN', () => verdict(member.agentId));
+    expect(await world.session(member)).toMatchObject({ state: 'DISCONNECTED' });
+    // The last value is kept and flagged.
+    expect(await shown(wanted)).toMatchObject({ phase: 'READY', lastKnown: true });
+    member.proxy.thaw();
+    await world.until('FRESH', () => verdict(member.agentId));
+    await world.until('CONNECTED', async () => (await world.session(member)).state);
+  });
+
+  it('any frame counts: an agent that only reports status is heard', async () => {
+    const enrolled = await enrolAgent(world.hub);
+    const { agent } = await openSession(world.hub, enrolled);
+    await endGrace();
+    await pass([enrolled.agentId], '20 seconds');
+    agent.send('StatusBatch', { counter: 0, items: [] });
+    await agent.next('StatusAck');
+    // Written with the next flush, within 5 s.
+    await world.until(true, async () => {
+      const rows = await world.query<{ age: number }>(
+        'SELECT extract(epoch FROM now() - seen_at)::float8 AS age FROM agent_seen WHERE agent_id = $1',
+        [enrolled.agentId],
+      );
+      return (rows[0]?.age ?? 99) < 10;
+    });
+    expect(await verdict(enrolled.agentId)).toBe('FRESH');
+    agent.close();
+  });
+
+  it.each([-400, 400])("an agent's clock that is off by %i days moves neither verdict nor age", async (days) => {
+    const member = await world.addMember({ run: false });
+    member.skewMs = days * 24 * 3600_000;
+    await world.enrolByItself(member);
+    const wanted = await world.deliver(member, 'cache');
+    await member.setStatus('cache', { phase: 'Ready' });
+    await world.until('Ready', async () => (await world.status(wanted))?.phase);
+    expect(await verdict(member.agentId)).toBe('FRESH');
+    const { ageSeconds } = (await shown(wanted)) as { ageSeconds: number };
+    expect(ageSeconds).toBeGreaterThanOrEqual(0);
+    expect(ageSeconds).toBeLessThan(30);
+  });
+
+  it('a verdict is made by one claimed worker, however many replicas there are', async () => {
+    const member = await world.addMember();
+    await endGrace();
+    silence(member);
+    await pass([member.agentId], '46 seconds');
+    await world.until('LATE', () => verdict(member.agentId));
+    const told = (): Promise<object[]> =>
+      world.query(`SELECT 1 FROM change_log WHERE topic = 'memberCluster' AND subject = $1`, [
+        member.enrolled.memberClusterId,
+      ]);
+    const count = (await told()).length;
+    await world.query('SELECT pg_sleep(1.2)');
+    expect(await told()).toHaveLength(count);
+    member.proxy.thaw();
+    member.proxy.cut();
+  });
+
+  it('a hub that was itself away must not judge: startup grace', async () => {
+    const member = await world.addMember();
+    await world.deliver(member, 'cache');
+    await member.kill();
+    for (const hub of [...world.hubs]) await world.killHub(hub);
+    await world.startHub();
+    await pass([member.agentId], '10 minutes');
+    await world.query(`UPDATE agent_seen SET verdict = 'FRESH' WHERE agent_id = $1`, [member.agentId]);
+    // The first look after the outage: the pulse is old.
+    await world.query(`UPDATE liveness_pulse SET at = now() - interval '10 minutes', grace_until = now()`);
+    await world.query('SELECT pg_sleep(1.5)');
+    expect(await verdict(member.agentId)).toBe('FRESH');
+    await endGrace();
+    await world.until('UNKNOWN', () => verdict(member.agentId));
+    member.run();
+    await world.untilConnected(member);
+    await world.startHub();
+  });
+
+  it('no mass verdict over 20 % of the fleet on one look', async () => {
+    const agentIds = [];
+    for (let count = 0; count < 8; count += 1) agentIds.push((await enrolAgent(world.hub)).agentId);
+    await world.query(`UPDATE agent_seen SET verdict = 'FRESH' WHERE agent_id = ANY($1::uuid[])`, [agentIds]);
+    await endGrace();
+    await pass(agentIds, '2 minutes');
+    await world.query('SELECT pg_sleep(1.5)');
+    const verdicts = await Promise.all(agentIds.map(verdict));
+    expect(verdicts).not.toContain('UNKNOWN');
+  });
+
+  it('loss of contact never moves data by itself, however often it comes and goes', async () => {
+    const member = await world.addMember();
+    const wanted = await world.deliver(member, 'cache');
+    await world.untilInSync(member);
+    const desired = (): Promise<object[]> =>
+      world.query(
+        `SELECT r.agent_id, r.member_cluster_id, r.hub_generation, r.deletion, h.revision, d.state FROM resource AS r
+         JOIN agent_spec_head AS h ON h.agent_id = r.agent_id JOIN delivery AS d ON d.hub_uid = r.hub_uid
+         WHERE r.hub_uid = $1`,
+        [wanted.hubUid],
+      );
+    const before = await desired();
+    const writes = member.writes();
+    for (let times = 0; times < 3; times += 1) {
+      silence(member);
+      await endGrace();
+      await pass([member.agentId], '10 minutes');
+      await world.until('UNKNOWN', () => verdict(member.agentId));
+      expect(await desired()).toEqual(before);
+      member.proxy.thaw();
+      member.proxy.cut();
+      await world.until('FRESH', () => verdict(member.agentId));
+    }
+    await world.untilInSync(member);
+    expect(await desired()).toEqual(before);
+    expect(member.writes()).toEqual(writes);
+  });
+});
