@@ -54,7 +54,7 @@ export async function startHub(config: HubConfig): Promise<RunningHub> {
     cleanUps.push(() => app.close());
     const ready = await listen(app, runtime);
     const nextCa = app.get(NextCaTeller);
-    const servers = [app.getHttpServer(), app.get(AgentListener).server];
+    const servers = [app.getHttpServer(), ...app.get(AgentListener).tlsServers];
     cleanUps.push(startHousekeeping(runtime, servers, (change) => nextCa.look(change)));
     await writeReadyFile(config.dataDir, ready);
     log.info({ apiUrl: ready.apiUrl, agentAddress: ready.agentAddress, hubEpoch: runtime.identity.hubEpoch }, 'ready');

@@ -38,6 +38,7 @@ export async function startTestHub(
     listenAddress: '127.0.0.1',
     apiPort: 0,
     agentPort: 0,
+    agentTls: true,
     publicAgentAddresses: [],
     logLevel: 'silent',
     deleteLimits: { perAgent: 3, perActor: 20, fleet: 20 },

@@ -15,6 +15,7 @@ import { DesiredSender } from '../../src/features/agent-link/desired-sender.ts';
 import { InventoryRepository } from '../../src/features/agent-link/inventory.repository.ts';
 import { chooseResumeMode } from '../../src/features/agent-link/resume-mode.rules.ts';
 import { SessionRepository } from '../../src/features/agent-link/session.repository.ts';
+import { Turns } from '../../src/features/agent-link/turns.ts';
 import { systemClock } from '../../src/platform/lifecycle/time-and-ids.ts';
 import { AgentRowsDump } from './agent-rows-dump.ts';
 
@@ -39,6 +40,7 @@ export class MachineHub {
   readonly #desired: DesiredRepository;
   readonly #book: DeliveryBook;
   readonly #inventory: InventoryRepository;
+  readonly #turns = new Turns(8);
   readonly #metrics = new Metrics();
   readonly #rows: AgentRowsDump;
   failure: unknown;
@@ -125,6 +127,7 @@ export class MachineHub {
       crdSchemaHash: hello.crdSchemaHash,
       peer: peer as never,
       desired: this.#desired,
+      turns: this.#turns,
       nowMs: () => Date.now(),
       onSettled: () => undefined,
       onFailure: (error) => (this.failure ??= error),
@@ -143,7 +146,14 @@ export class MachineHub {
 
   #linkParts(): object {
     const { inventory, book } = { inventory: this.#inventory, book: this.#book };
-    return { book, inventory, sessions: this.#sessions, metrics: this.#metrics, clock: systemClock };
+    return {
+      book,
+      inventory,
+      sessions: this.#sessions,
+      turns: this.#turns,
+      metrics: this.#metrics,
+      clock: systemClock,
+    };
   }
 
   /** The hub takes one frame; what fails closes the connection, as the real one does. */

@@ -42,7 +42,6 @@ export interface ConnectionParts {
   /** PEM of the CA that the hub will use later. */
   readonly nextCa: string | undefined;
   readonly onSession: (session: AgentSession) => void;
-  readonly onEnd: (connection: AgentConnection) => void;
   readonly log: Logger;
 }
 
@@ -52,7 +51,8 @@ export class AgentConnection {
   #chain: Promise<void> = Promise.resolve();
   #waiting = 0;
   #session: AgentSession | undefined;
-  #timer: NodeJS.Timeout | undefined;
+  #deadlineMs = 0;
+  #deadlineReason = '';
   #log: Logger;
   /** Set while the agent waits for approval on this connection. */
   pendingAgentId: string | undefined;
@@ -84,10 +84,7 @@ export class AgentConnection {
   }
 
   async close(): Promise<void> {
-    clearTimeout(this.#timer);
-    this.#parts.onEnd(this);
     await this.#chain;
-    clearTimeout(this.#timer);
     await this.#session?.close();
   }
 
@@ -124,7 +121,7 @@ export class AgentConnection {
 
   async #enrol(enrol: Enrol, nonce: string): Promise<void> {
     const { link, peer, hubEpoch } = this.#parts;
-    const answer = await link.handshake.enrol(this.#offer(), enrol);
+    const answer = await link.turns.run(() => link.handshake.enrol(this.#offer(), enrol));
     switch (answer.kind) {
       case 'REFUSED':
         return this.#refuse(answer.refused, nonce);
@@ -167,6 +164,7 @@ export class AgentConnection {
       crdSchemaHash: hello.crdSchemaHash,
       peer,
       desired: link.desired,
+      turns: link.turns,
       nowMs: () => link.clock.nowMs(),
       onSettled: (seconds) => link.metrics.deliverySeconds.observe(seconds),
       onFailure: (error) => this.#fail(error),
@@ -219,8 +217,15 @@ export class AgentConnection {
     this.#parts.peer.close(CLOSE.restart, 'ERROR');
   }
 
+  /** Called now and then, with the monotonic clock. */
+  closeIfOverdue(nowMs: number): void {
+    if (nowMs < this.#deadlineMs) return;
+    this.#deadlineMs = Infinity;
+    this.#parts.peer.close(CLOSE.refused, this.#deadlineReason);
+  }
+
   #closeAfter(timeoutMs: number, reason: string): void {
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#parts.peer.close(CLOSE.refused, reason), timeoutMs);
+    this.#deadlineMs = this.#parts.link.clock.monotonicMs() + timeoutMs;
+    this.#deadlineReason = reason;
   }
 }

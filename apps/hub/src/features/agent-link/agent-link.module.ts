@@ -19,6 +19,10 @@ import { SeenRecorder } from './seen-recorder.ts';
 import { SessionRepository } from './session.repository.ts';
 import { StatusIngest } from './status-ingest.ts';
 import { StatusRepository } from './status.repository.ts';
+import { Turns } from './turns.ts';
+
+/** Of 16 connections to the database: the others are for the API, for common commits and for workers. */
+const MAX_AT_ONCE = 8;
 
 function createLinkParts(
   runtime: HubRuntime,
@@ -39,6 +43,7 @@ function createLinkParts(
     status: new StatusIngest(new StatusRepository(dataSource, clock), metrics, statusLog),
     events: new EventIngest(new EventRepository(dataSource), statusLog),
     seen: new SeenRecorder(dataSource, statusLog),
+    turns: new Turns(MAX_AT_ONCE),
     metrics,
     clock,
   };

@@ -95,6 +95,11 @@ export class AgentSession {
     }
   }
 
+  /** For a session that ends now: its agent comes again after this. */
+  askBack(afterMs: number): void {
+    void this.#parts.peer.send('Reconnect', { afterMs });
+  }
+
   drain(afterMs: number): void {
     void this.#parts.peer.send('Drain', { afterMs });
   }
@@ -122,7 +127,7 @@ export class AgentSession {
     const { link } = this.#parts;
     const comparable = this.#inventory === 'SYNCED' && this.sender.isComparable(ack);
     const about = { comparable, nowMs: link.clock.nowMs() };
-    const result = await link.book.book(this, ack, this.sender.sent, about);
+    const result = await link.turns.run(() => link.book.book(this, ack, this.sender.sent, about));
     if (result.fenced) return this.end('TAKEN_OVER');
     this.sender.onAcked(ack);
     if (result.compareReason) await this.#compareSoon(result.compareReason);
@@ -143,7 +148,7 @@ export class AgentSession {
     if (!chunk.last) return;
     const { link, log } = this.#parts;
     const objects = this.#inventoryObjects.splice(0);
-    const result = await link.inventory.book(this, objects, link.clock.nowMs());
+    const result = await link.turns.run(() => link.inventory.book(this, objects, link.clock.nowMs()));
     if (result.fenced) return this.end('TAKEN_OVER');
     log.warn({ objects: objects.length, verdicts: result.counts }, 'inventories were compared');
     this.sender.onInventoryBooked();

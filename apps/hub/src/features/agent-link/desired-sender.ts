@@ -11,6 +11,7 @@ import type { ChangeSet, DesiredRepository } from './desired.repository.ts';
 import { type TargetRow, toTombstone, toUpsert } from './desired-target.ts';
 import type { Applied } from './outcome.rules.ts';
 import { splitDesired } from './split-desired.ts';
+import type { Turns } from './turns.ts';
 
 /** Frames stay well below the protocol's limit of 1 MiB. */
 const CHUNK_BYTES = 512 * 1024;
@@ -25,6 +26,7 @@ export interface SenderParts {
   readonly crdSchemaHash: string;
   readonly peer: AgentPeer;
   readonly desired: DesiredRepository;
+  readonly turns: Turns;
   readonly nowMs: () => number;
   readonly onSettled: (seconds: number) => void;
   readonly onFailure: (error: unknown) => void;
@@ -134,21 +136,20 @@ export class DesiredSender {
   }
 
   async #sendDelta(): Promise<void> {
-    const { agentId, desired, peer } = this.#parts;
+    const { agentId, desired, peer, turns } = this.#parts;
     const again = [...this.#again].slice(0, AGAIN_AT_ONCE);
     for (const hubUid of again) this.#again.delete(hubUid);
     if (this.#again.size > 0) this.#dirty = true;
-    const changes = cutToSize(await desired.readChanges(agentId, this.#reached, again));
+    const changes = cutToSize(await turns.run(() => desired.readChanges(agentId, this.#reached, again)));
     for (const row of changes.left) if (row.revision === null) this.#again.add(row.hubUid);
     if (changes.left.length > 0) this.#dirty = true;
     const { upserts, tombstones } = await splitDesired(changes.rows, this.#parts);
     const isEmpty = upserts.length + tombstones.length === 0 && changes.revision === this.#reached;
     if (isEmpty && !this.#probe) return;
     this.#probe = false;
-    await desired.postpone(
-      changes.rows.map((row) => row.hubUid),
-      AGAIN_PAUSE_MS,
-    );
+    // What only changed has no next attempt yet.
+    const tried = changes.rows.flatMap((row) => (row.revision === null || row.deletion !== null ? [row.hubUid] : []));
+    if (tried.length > 0) await turns.run(() => desired.postpone(tried, AGAIN_PAUSE_MS));
     this.#expectAck(changes.revision, upserts);
     await peer.send('Delta', {
       revision: changes.revision,
@@ -158,8 +159,8 @@ export class DesiredSender {
   }
 
   async #sendSnapshot(): Promise<void> {
-    const { agentId, desired, peer } = this.#parts;
-    const { revision, rows } = await desired.readAll(agentId);
+    const { agentId, desired, peer, turns } = this.#parts;
+    const { revision, rows } = await turns.run(() => desired.readAll(agentId));
     const { upserts, tombstones, held } = await splitDesired(rows, this.#parts);
     this.#expectAck(revision, upserts);
     await peer.send('SnapshotBegin', { revision, objectCount: upserts.length });

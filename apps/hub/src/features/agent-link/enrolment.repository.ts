@@ -3,6 +3,7 @@ import { tokenHash } from '#protocol';
 import type { DataSource, EntityManager } from 'typeorm';
 
 import { appendChanges } from '../../platform/database/change-log.ts';
+import { MergedCalls } from './merged-calls.ts';
 
 export type EnrolmentState =
   | { readonly state: 'PENDING_APPROVAL' | 'ACTIVE'; readonly agentId: string }
@@ -36,8 +37,11 @@ const TOKEN_INVALID = {
 export class EnrolmentRepository {
   readonly #dataSource: DataSource;
 
+  readonly #states: MergedCalls<string, string | undefined>;
+
   constructor(dataSource: DataSource) {
     this.#dataSource = dataSource;
+    this.#states = new MergedCalls({ mergeMs: 10, maxCalls: 1_000, work: (ids) => this.#readStates(ids) });
   }
 
   enrol(enrol: Enrol, nowMs: number): Promise<EnrolmentState> {
@@ -66,13 +70,17 @@ export class EnrolmentRepository {
     });
   }
 
-  async stateOf(agentId: string): Promise<string | undefined> {
-    const rows = await this.#dataSource.query<
-      {
-        state: string;
-      }[]
-    >('SELECT state FROM agent WHERE id = $1', [agentId]);
-    return rows[0]?.state;
+  stateOf(agentId: string): Promise<string | undefined> {
+    return this.#states.add(agentId);
+  }
+
+  async #readStates(agentIds: readonly string[]): Promise<readonly (string | undefined)[]> {
+    const rows = await this.#dataSource.query<{ id: string; state: string }[]>(
+      'SELECT id, state FROM agent WHERE id = ANY($1::uuid[])',
+      [agentIds],
+    );
+    const byId = new Map(rows.map((row) => [row.id, row.state]));
+    return agentIds.map((agentId) => byId.get(agentId));
   }
 }
 

@@ -10,6 +10,7 @@ import type { InventoryRepository } from './inventory.repository.ts';
 import type { SeenRecorder } from './seen-recorder.ts';
 import type { SessionRepository } from './session.repository.ts';
 import type { StatusIngest } from './status-ingest.ts';
+import type { Turns } from './turns.ts';
 
 /** What every connection of a replica works with. */
 export interface LinkParts {
@@ -22,6 +23,8 @@ export interface LinkParts {
   readonly status: StatusIngest;
   readonly events: EventIngest;
   readonly seen: SeenRecorder;
+  /** For what one agent alone asks of the database. */
+  readonly turns: Turns;
   readonly metrics: Metrics;
   readonly clock: Clock;
 }

@@ -12,6 +12,7 @@ import { signalsOf } from '../../platform/database/signals.ts';
 import { type HubRuntime, RUNTIME } from '../../platform/lifecycle/hub-runtime.ts';
 import type { AgentSession } from './agent-session.ts';
 import { DesiredRepository } from './desired.repository.ts';
+import { spreadMs } from './drain.rules.ts';
 import { ALL_TIME_MS, chooseLookBackMs, ROUND_POLLS, takeNextOfRound } from './look-round.rules.ts';
 import { SessionRepository } from './session.repository.ts';
 
@@ -60,7 +61,11 @@ export class LiveSessions implements OnApplicationBootstrap, OnModuleDestroy {
     );
     const { epochListeners } = this.runtime;
     const endAll = (): void => {
-      for (const session of this.all) session.end('RESTART');
+      const windowMs = spreadMs(this.#byAgent.size);
+      for (const session of this.all) {
+        session.askBack(Math.round(Math.random() * windowMs));
+        session.end('RESTART');
+      }
     };
     epochListeners.add(endAll);
     this.#stops.push(() => epochListeners.delete(endAll));

@@ -85,6 +85,16 @@ export class SessionRepository {
     return entries.map((entry) => answers.get(entry) ?? INCOMPLETE);
   }
 
+  /** Hubs that work on this database now, by the names they give their connections. */
+  async countOtherReplicas(): Promise<number> {
+    const rows = await this.#dataSource.query<{ count: number }[]>(
+      `SELECT count(DISTINCT application_name) AS count FROM pg_stat_activity
+       WHERE datname = current_database() AND application_name LIKE 'atoll-hub %'
+         AND application_name <> current_setting('application_name')`,
+    );
+    return rows[0]?.count ?? 0;
+  }
+
   /** Another fingerprint under a known key: nobody may use the key until a person has looked. */
   async quarantine(agentId: string, reason: string, nowMs: number): Promise<void> {
     await this.#dataSource.transaction((tx) => quarantine(tx, agentId, reason, nowMs));

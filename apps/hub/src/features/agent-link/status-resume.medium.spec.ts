@@ -12,6 +12,7 @@ import { recordStatements } from '../../../test/record-statements.ts';
 import { createTestDatabase, startTestHub, type TestHub } from '../../../test/start-test-hub.ts';
 import type { TestAgent } from '../../../test/test-agent.ts';
 import { systemClock } from '../../platform/lifecycle/time-and-ids.ts';
+import { SessionRepository } from './session.repository.ts';
 import { StatusRepository } from './status.repository.ts';
 
 let hub: TestHub;
@@ -256,6 +257,8 @@ describe('status resumed by digest', () => {
     };
     // The older session has been found valid and has its lock, when the newer one asks.
     const { promise: written, resolve: goOn } = Promise.withResolvers<void>();
+    // Nor is the newer one taken for fenced by the poll while the row shows the older.
+    vi.spyOn(hub.app.get(SessionRepository), 'findFencedOrBehind').mockResolvedValue(new Map());
     await query('UPDATE agent_session SET session_no = 1 WHERE agent_id = $1', [enrolled.agentId]);
     const holding = {
       transaction: <T>(work: (tx: EntityManager) => Promise<T>) =>
@@ -274,6 +277,7 @@ describe('status resumed by digest', () => {
       expect(waiting[0]?.n).toBeGreaterThan(0);
     }, 5_000);
     await query('UPDATE agent_session SET session_no = 2 WHERE agent_id = $1', [enrolled.agentId]);
+    vi.restoreAllMocks();
     next.agent.send('StatusBatch', proof([item]));
     await expect(next.agent.next('StatusAck', 300)).rejects.toThrow('no StatusAck');
     goOn();

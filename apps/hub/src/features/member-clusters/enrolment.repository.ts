@@ -73,6 +73,8 @@ export async function findByFingerprint(
   tx: EntityManager,
   fingerprint: string,
 ): Promise<{ readonly id: string; readonly name: string } | undefined> {
+  // Two approvals of one Kubernetes cluster at once: the second waits here, then sees the first.
+  await tx.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`fingerprint ${fingerprint}`]);
   const rows = await tx.query<{ id: string; name: string }[]>(
     `SELECT id, name FROM member_cluster WHERE fingerprint = $1 AND state <> 'FORGOTTEN'`,
     [fingerprint],

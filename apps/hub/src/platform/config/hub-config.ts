@@ -22,6 +22,7 @@ const environmentSchema = v.strictObject({
   ATOLL_LISTEN_ADDRESS: v.optional(text, '0.0.0.0'),
   ATOLL_API_PORT: v.optional(port, '8443'),
   ATOLL_AGENT_PORT: v.optional(port, '8444'),
+  ATOLL_AGENT_TLS: v.optional(v.picklist(['on', 'off']), 'on'),
   ATOLL_PUBLIC_API_ADDRESS: v.optional(address),
   ATOLL_PUBLIC_AGENT_ADDRESS: v.optional(addresses),
   ATOLL_TLS_CERT_FILE: v.optional(text),
@@ -50,6 +51,8 @@ export interface HubConfig {
   readonly listenAddress: string;
   readonly apiPort: number;
   readonly agentPort: number;
+  /** False: a balancer in front ends the agents' TLS, and it alone may reach the listener. */
+  readonly agentTls: boolean;
   /** host:port; default from the listen address and port. */
   readonly publicApiAddress?: string;
   /** host:port that agents dial and sign; the first is the default. Empty: from the listen address and port. */
@@ -92,6 +95,7 @@ function toConfig(env: v.InferOutput<typeof environmentSchema>): HubConfig {
     listenAddress: env.ATOLL_LISTEN_ADDRESS,
     apiPort: env.ATOLL_API_PORT,
     agentPort: env.ATOLL_AGENT_PORT,
+    agentTls: env.ATOLL_AGENT_TLS === 'on',
     publicAgentAddresses: env.ATOLL_PUBLIC_AGENT_ADDRESS ?? [],
     logLevel: env.ATOLL_LOG_LEVEL,
     deleteLimits: {

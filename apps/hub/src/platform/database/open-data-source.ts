@@ -13,6 +13,8 @@ const MIGRATION_LOCK = 7_162_001;
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 5_000;
 const POOL_SIZE = 16;
 const CONNECT_TIMEOUT_MS = 60_000;
+/** For a connection of the pool, the wait in line for one included: a burst is worked off, not refused. */
+const POOL_TIMEOUT_MS = 20_000;
 
 /** int8 arrives as text from pg; every int8 of ours counts from 0 and stays a safe integer. */
 export function parseInt8(text: string): number {
@@ -45,7 +47,7 @@ export async function openDataSource(
       // Statements of ours are short: compiling one to machine code takes longer than running it.
       options: '-c jit=off',
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
-      connectionTimeoutMillis: 5_000,
+      connectionTimeoutMillis: POOL_TIMEOUT_MS,
     },
   });
   await initialize(dataSource, replica.log);

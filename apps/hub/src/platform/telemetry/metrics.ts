@@ -14,6 +14,28 @@ export class Metrics {
     labelNames: ['code'],
     registers: [this.registry],
   });
+  readonly admissionQueue = new Gauge({
+    name: 'atoll_hub_agent_admission_queue',
+    help: 'Connections of agents that wait for their turn to begin a handshake',
+    registers: [this.registry],
+  });
+  readonly admissionRate = new Gauge({
+    name: 'atoll_hub_agent_admission_rate',
+    help: 'Handshakes a second that the load of this replica allowed when a connection last waited',
+    registers: [this.registry],
+  });
+  readonly admissionWaitSeconds = new Histogram({
+    name: 'atoll_hub_agent_admission_wait_seconds',
+    help: 'From accepting a connection to the begin of its handshake',
+    buckets: [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4],
+    registers: [this.registry],
+  });
+  readonly admissionDrops = new Counter({
+    name: 'atoll_hub_agent_admission_drops_total',
+    help: 'Connections ended before their handshake, by reason',
+    labelNames: ['reason'],
+    registers: [this.registry],
+  });
   readonly frames = new Counter({
     name: 'atoll_hub_agent_frames_total',
     help: 'Frames received from agents, by type',
