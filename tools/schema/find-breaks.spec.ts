@@ -35,4 +35,12 @@ describe('the compatibility of the API', () => {
       'type Query { hub(name: String, b: Int = 1): String more: Int } input I { a: Int, b: Int } enum E { X Y }';
     expect(findBreaks(released, current)).toEqual([]);
   });
+  it('holds for an answer that may be a larger whole number, and for no input', () => {
+    const small = 'type Query { a(b: Int): Int c: Int! } input I { d: Int } scalar Long';
+    const wide = 'type Query { a(b: Int): Long c: Long! } input I { d: Int } scalar Long';
+    expect(findBreaks(small, wide)).toEqual([]);
+    expect(findBreaks(wide, small)).toHaveLength(2);
+    const inputs = 'type Query { a(b: Long): Int c: Int! } input I { d: Long } scalar Long';
+    expect(findBreaks(small, inputs)).toHaveLength(2);
+  });
 });

@@ -1,5 +1,5 @@
-import { Field, GraphQLISODateTime, ID, Int, ObjectType, registerEnumType } from '@nestjs/graphql';
-import { connectionOf, GraphQLJson } from '../../platform/graphql/index.ts';
+import { Field, GraphQLISODateTime, ID, ObjectType, registerEnumType } from '@nestjs/graphql';
+import { connectionOf, GraphQLJson, GraphQLLong } from '../../platform/graphql/index.ts';
 
 export const AuditResults = { OK: 'OK', REFUSED: 'REFUSED', DRY_RUN: 'DRY_RUN', FAILED: 'FAILED' } as const;
 export type AuditResult = keyof typeof AuditResults;
@@ -10,7 +10,7 @@ export class AuditEntry {
   @Field(() => ID)
   id!: string;
 
-  @Field(() => Int)
+  @Field(() => GraphQLLong)
   sequence!: number;
 
   @Field(() => GraphQLISODateTime)

@@ -1,6 +1,6 @@
 import type { Freshness } from '#domain';
-import { Field, Float, GraphQLISODateTime, ID, Int, ObjectType } from '@nestjs/graphql';
-import { connectionOf, GraphQLJson, Node } from '../../platform/graphql/index.ts';
+import { Field, Float, GraphQLISODateTime, ID, ObjectType } from '@nestjs/graphql';
+import { connectionOf, GraphQLJson, GraphQLLong, Node } from '../../platform/graphql/index.ts';
 import {
   AgentStates,
   Freshnesses,
@@ -50,13 +50,13 @@ export class Agent implements Node {
   @Field(() => Inventories)
   inventory!: Inventory;
 
-  @Field(() => Int, { description: 'Desired revision that the agent has processed.' })
+  @Field(() => GraphQLLong, { description: 'Desired revision that the agent has processed.' })
   appliedRevision!: number;
 
-  @Field(() => Int)
+  @Field(() => GraphQLLong)
   desiredRevision!: number;
 
-  @Field(() => Int, { description: 'Rises with each accepted session.' })
+  @Field(() => GraphQLLong, { description: 'Rises with each accepted session.' })
   sessionNo!: number;
 
   @Field(() => String, { nullable: true, description: 'The hub replica that holds the session, while there is one.' })

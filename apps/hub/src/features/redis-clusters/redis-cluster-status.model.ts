@@ -1,7 +1,7 @@
 import type { ConditionStatus, Freshness, Mode, Phase, PodRole } from '#domain';
 import { Field, Float, GraphQLISODateTime, Int, ObjectType } from '@nestjs/graphql';
 import { Freshnesses } from '../member-clusters/index.ts';
-import { GraphQLJson } from '../../platform/graphql/index.ts';
+import { GraphQLJson, GraphQLLong } from '../../platform/graphql/index.ts';
 import { ConditionStatuses, LinkStates, Modes, Phases, PodRoles } from './redis-cluster.enums.ts';
 
 @ObjectType({ description: 'How clients of Redis reach it. Names are those of Services in the member cluster.' })
@@ -60,7 +60,7 @@ export class Condition {
   @Field(() => String)
   message!: string;
 
-  @Field(() => Int, { nullable: true, description: "The custom resource's own generation, not the hub's." })
+  @Field(() => GraphQLLong, { nullable: true, description: "The custom resource's own generation, not the hub's." })
   observedGeneration!: number | null;
 
   @Field(() => GraphQLISODateTime, { nullable: true })
@@ -69,7 +69,7 @@ export class Condition {
 
 @ObjectType({ description: 'What the agent last reported. Read it together with its age.' })
 export class RedisClusterStatus {
-  @Field(() => Int, { nullable: true, description: "The hub's generation that the operator acted on." })
+  @Field(() => GraphQLLong, { nullable: true, description: "The hub's generation that the operator acted on." })
   observedGeneration!: number | null;
 
   @Field(() => Phases, { nullable: true })
@@ -90,7 +90,7 @@ export class RedisClusterStatus {
   @Field(() => String, { nullable: true, description: 'Name of the pod that is the confirmed primary.' })
   currentPrimary!: string | null;
 
-  @Field(() => Int, { nullable: true, description: 'Counter of confirmed primaries of this data set.' })
+  @Field(() => GraphQLLong, { nullable: true, description: 'Counter of confirmed primaries of this data set.' })
   primaryTerm!: number | null;
 
   @Field(() => Endpoints)

@@ -1,6 +1,6 @@
 import type { DeliveryState } from '#domain';
 import { Field, GraphQLISODateTime, ID, Int, ObjectType } from '@nestjs/graphql';
-import { connectionOf, GraphQLJson, Node } from '../../platform/graphql/index.ts';
+import { connectionOf, GraphQLJson, GraphQLLong, Node } from '../../platform/graphql/index.ts';
 import { DeliveryStates, DriftPolicies, SyncStates, type SyncState } from './redis-cluster.enums.ts';
 
 @ObjectType({ description: 'A spec field that another field manager owns with another value than the hub wants.' })
@@ -35,10 +35,10 @@ export class Delivery {
   @Field(() => String, { nullable: true })
   message!: string | null;
 
-  @Field(() => Int, { description: 'The generation that the state speaks of.' })
+  @Field(() => GraphQLLong, { description: 'The generation that the state speaks of.' })
   generation!: number;
 
-  @Field(() => Int, { nullable: true, description: 'The last generation that was applied.' })
+  @Field(() => GraphQLLong, { nullable: true, description: 'The last generation that was applied.' })
   appliedGeneration!: number | null;
 
   @Field(() => Int)
@@ -62,7 +62,7 @@ export class RedisCluster implements Node {
   @Field(() => String)
   namespace!: string;
 
-  @Field(() => Int, { description: "The hub's generation of the spec." })
+  @Field(() => GraphQLLong, { description: "The hub's generation of the spec." })
   generation!: number;
 
   @Field(() => GraphQLJson, { description: 'The spec as the hub sends it.' })

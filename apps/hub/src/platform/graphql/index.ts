@@ -5,6 +5,7 @@ export { decodeGlobalId, encodeGlobalId, type NodeType } from './global-id.ts';
 export { GraphqlApiModule } from './graphql.module.ts';
 export { GraphQLJson } from './json.scalar.ts';
 export { maskStream } from './mask-stream.ts';
+export { GraphQLLong } from './long.scalar.ts';
 export { NodeRegistry } from './node-registry.ts';
 export { Node } from './node.model.ts';
 export { NodeResolver } from './node.resolver.ts';
