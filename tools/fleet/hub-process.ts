@@ -15,6 +15,8 @@ export interface HubOptions {
   readonly agentPort?: number;
   readonly replicaName?: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** Folder that holds dist/, package.json and node_modules; absent: this one. */
+  readonly programDir?: string;
 }
 
 /** What the hub writes to ready.json once it serves. */
@@ -74,6 +76,7 @@ export async function startHub(options: HubOptions): Promise<HubProcess> {
   const [command, ...prefix] = UNTIL_WE_DIE;
   const child = spawn(command, [...prefix, process.execPath, '-C', 'atoll-dist', 'dist/apps/hub/src/main.js'], {
     stdio: ['ignore', 'pipe', 'pipe'],
+    ...(options.programDir === undefined ? {} : { cwd: options.programDir }),
     env: {
       PATH: process.env['PATH'],
       NODE_ENV: 'production',

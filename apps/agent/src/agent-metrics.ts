@@ -70,6 +70,12 @@ const addLeadMetrics = (metrics: Metrics, lead: () => Lead | undefined, mayWrite
   metrics.gaugeOf('atoll_agent_hub_connected', '1 while there is a session with the hub.', () =>
     lead()?.link?.state().connected === true ? 1 : 0,
   );
+  const unclaimed = 'RedisClusters here that the hub does not know any more; they are kept.';
+  metrics.gaugeOf('atoll_agent_unclaimed_redis_clusters', unclaimed, () =>
+    countOf(lead()?.link?.state().unclaimedObjects),
+  );
+  const refused = 'Deletes that came from the hub all at once and were not carried out, since this process leads.';
+  metrics.gaugeOf('atoll_agent_refused_deletes', refused, () => countOf(lead()?.link?.state().refusedDeletes));
   metrics.gaugeOf('atoll_agent_lease_valid', '1 while the Lease is young enough to act on.', () => Number(mayWrite()));
   metrics.gaugeOf('atoll_agent_hub_unacknowledged', 'Statuses and events that the hub has not acknowledged.', () => {
     const { status = 0, events = 0 } = lead()?.link?.state().outbox ?? {};

@@ -1,5 +1,6 @@
 /** What the one leading process of an agent does: the operator always, the link when there is a hub. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { formatObjectKey } from '#domain';
 import type { Clock, Scope } from '#domain';
 import type { KubeClient } from '#kube';
 import { claimNamespace } from './act/index.ts';
@@ -74,6 +75,10 @@ const linkParts = (settings: LeadSettings, operator: Operator): LinkParts => ({
   clock: settings.clock,
   log: settings.log,
   fence: settings.mayWrite,
+  warn: (key, reason, message) => {
+    const resource = operator.cache.resource(formatObjectKey(key));
+    if (resource !== undefined) void operator.events.tell(resource, { severity: 'Warning', reason, message });
+  },
   crdSchemaHash: () => settings.definition.schemaHash,
   events: operator.feed,
   numbersOf: (key) => operator.feed.numbersOf(key),

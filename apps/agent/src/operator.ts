@@ -64,6 +64,7 @@ export class Operator {
   readonly readings = new PodReadings();
   readonly exporter: RedisExporter;
   readonly cache: MemberCache;
+  readonly events: EventRecorder;
   readonly #settings: OperatorSettings;
   readonly #abort = new AbortController();
   readonly #listeners = new Set<(change: ResourceChange) => void>();
@@ -79,8 +80,8 @@ export class Operator {
   constructor(settings: OperatorSettings) {
     this.#settings = settings;
     this.#secrets = new SecretReader(settings.client, settings.clock);
-    const events = this.#makeEvents();
-    this.#reporter = this.#makeReporter(events);
+    this.events = this.#makeEvents();
+    this.#reporter = this.#makeReporter(this.events);
     this.#links = new LinkPool({
       onEnd: (owner, pod, end) => {
         settings.log('debug', 'connection ended by the other side', { redisCluster: owner, pod, end });
@@ -98,7 +99,7 @@ export class Operator {
       wake: (namespace) => this.cache.wakeNamespace(namespace),
     });
     this.cache = this.#makeCache();
-    this.#operations = this.#makeOperations(events);
+    this.#operations = this.#makeOperations(this.events);
     const ownsNamespace = (namespace: string): boolean => this.#tenure.owns(namespace);
     this.exporter = new RedisExporter({ cache: this.cache, links: this.#links, ownsNamespace, clock: settings.clock });
     this.#loop = this.#makeLoop();
@@ -261,10 +262,9 @@ export class Operator {
     const key = formatObjectKey(keyOf(snapshot.resource));
     const disruptionsElsewhere = this.#disruptions.countElsewhere(key, this.cache.resources());
     const { clock, gracePeriodMs } = this.#settings;
-    const nowMs = clock.nowMs();
     const plan = planRedisCluster({
       snapshot: { ...snapshot, disruptionsElsewhere },
-      nowMs,
+      nowMs: clock.nowMs(),
       policy: { ...DEFAULT_PLANNER_POLICY, ...(gracePeriodMs === undefined ? {} : { gracePeriodMs }) },
     });
     for (const next of this.#disruptions.note(key, plan)) this.#loop.wake(next);

@@ -19,6 +19,7 @@ export interface TombstoneContext {
   readonly api: MemberApi;
   readonly bounds: Bounds;
   readonly recentDeletesMs: () => readonly number[];
+  readonly isOfMass: boolean;
   /** Books a delete without approval before it is sent; resolves when that is kept over a restart. */
   readonly countDelete: () => Promise<void>;
   readonly nowMs: () => number;
@@ -56,6 +57,7 @@ async function lookAndAct(context: TombstoneContext, tombstone: Tombstone): Prom
     bounds: context.bounds,
     recentDeletesMs: context.recentDeletesMs(),
     nowMs: context.nowMs(),
+    isOfMass: context.isOfMass,
   });
   if (decision.kind === 'OUTCOME') return decision;
   try {

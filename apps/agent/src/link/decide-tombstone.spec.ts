@@ -35,6 +35,7 @@ const decide = (changes: Partial<TombstoneQuestion> = {}): TombstoneDecision =>
     },
     recentDeletesMs: [],
     nowMs: NOW,
+    isOfMass: false,
     ...changes,
   });
 const text = (decision: TombstoneDecision): string =>

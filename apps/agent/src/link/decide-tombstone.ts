@@ -1,7 +1,8 @@
 /**
  * What a tombstone means here (03 rules 1 to 3). The only way by which the link ever deletes. Invariant: only an object
  * that carries the tombstone's own hubUid is touched, and no more objects are deleted in five minutes than the agent's
- * values say, unless a person approved these very objects until a time to come: a bug in the hub is the scenario.
+ * values say (none at all when more than that come at once), unless a person approved these very objects until a time
+ * to come: a bug in the hub is the scenario.
  */
 import type { KubeObject } from '#domain';
 import type { ObjectOutcome, Tombstone } from '#protocol';
@@ -20,6 +21,8 @@ export interface TombstoneQuestion {
   /** Wall times of the deletes without approval that this agent remembers. */
   readonly recentDeletesMs: readonly number[];
   readonly nowMs: number;
+  /** It came with more others than this agent takes without an approval (mass-deletes.ts). */
+  readonly isOfMass: boolean;
 }
 
 export type TombstoneDecision =
@@ -57,6 +60,12 @@ function decideDelete(question: TombstoneQuestion, live: KubeObject): TombstoneD
   if (approval !== undefined) {
     const refusal = refuseApproval(tombstone, approval, nowMs);
     return refusal === undefined ? { kind: 'DELETE', live, counts: false } : refused(refusal);
+  }
+  if (question.isOfMass) {
+    const message =
+      `More than ${maxDeletes} deletes without an approval came at once, so none of them was carried out. If they are meant, ` +
+      'approve them by the mutation approveDeletes; if nobody asked for them, the hub is wrong: nothing is lost here.';
+    return refused({ ...rejected(tombstone, 'DELETE_BREAKER', message), retryable: true });
   }
   const recent = question.recentDeletesMs.filter((at) => Math.abs(nowMs - at) < DELETE_WINDOW_MS);
   if (recent.length < maxDeletes) return { kind: 'DELETE', live, counts: true };

@@ -101,6 +101,7 @@ class Agent {
       random: () => 0,
       signal: new AbortController().signal,
       sendAck: () => undefined,
+      alarm: () => undefined,
       sendInventory: () => undefined,
       maxFrameBytes: 1_000_000,
     });

@@ -12,6 +12,7 @@ import { applyTombstone } from './apply-tombstone.ts';
 import { applyUpsert } from './apply-upsert.ts';
 import type { DesiredParts } from './desired-parts.ts';
 import { isCountedInDigest } from './is-counted-in-digest.ts';
+import { MassDeletes } from './mass-deletes.ts';
 import { OutcomeBatch } from './outcome-batch.ts';
 import { outcomeOf, rejected } from './outcome.ts';
 import { untilAnswered } from './until-answered.ts';
@@ -29,6 +30,7 @@ export class DesiredProcessor {
   readonly #parts: DesiredParts;
   /** By hubUid: what could not be done yet and is tried again when its name changes, or after a while. */
   readonly #waiting = new Map<string, Waiting>();
+  readonly #mass = new MassDeletes();
   /** The digest that the hub has heard of; undefined until the snapshot that this session begins with was answered. */
   #toldDigest: string | undefined;
 
@@ -56,6 +58,7 @@ export class DesiredProcessor {
   }
 
   async processInto(batch: OutcomeBatch, upserts: readonly Upsert[], tombstones: readonly Tombstone[]): Promise<void> {
+    this.#noteMass(tombstones);
     for (const tombstone of tombstones) batch.add(await this.#run({ kind: 'TOMBSTONE', tombstone }));
     for (const upsert of upserts) batch.add(await this.#run({ kind: 'UPSERT', upsert }));
   }
@@ -107,6 +110,14 @@ export class DesiredProcessor {
     this.acknowledge(this.#parts.state.current.appliedRevision, [outcome]);
   }
 
+  #noteMass(tombstones: readonly Tombstone[]): void {
+    const { bounds, state, alarm } = this.#parts;
+    const { maxDeletes } = bounds.limits;
+    const refused = this.#mass.note(tombstones, maxDeletes, (hubUid) => state.current.tombstones.has(hubUid));
+    const message = `The hub sent ${refused.length} deletes at once without an approval, more than ${maxDeletes}; none was carried out.`;
+    if (refused.length > 0) alarm('DeletesRefused', message, refused);
+  }
+
   async #run(wanted: Wanted): Promise<ObjectOutcome> {
     const { signal, clock, log, random } = this.#parts;
     const target = wanted.kind === 'UPSERT' ? wanted.upsert : wanted.tombstone;
@@ -151,6 +162,7 @@ export class DesiredProcessor {
         recentDeletesMs: () => state.current.recentDeletesMs,
         countDelete: () => state.changeDurably((now) => countDelete(now, clock.nowMs())),
         nowMs: () => clock.nowMs(),
+        isOfMass: this.#mass.has(hubUid),
       },
       tombstone,
     );

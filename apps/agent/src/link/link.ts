@@ -4,11 +4,14 @@
  * with what the agent knows.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { formatObjectKey } from '#domain';
+import type { ObjectKey } from '#domain';
 import { AgentIdentity } from './agent-identity.ts';
 import { AgentStateStore } from './agent-state-store.ts';
 import { becomeNewAgent, enterEpoch } from './agent-state.ts';
 import { MemberApiDownError } from './classify-kube-error.ts';
 import type { Connection } from './connection.ts';
+import type { AlarmReason } from './desired-parts.ts';
 import { EventOutbox } from './event-outbox.ts';
 import { shouldEnrol } from './handshake.ts';
 import type { HelloState } from './handshake.ts';
@@ -29,6 +32,8 @@ import { WelcomedSession } from './welcomed-session.ts';
 import { EMPTY_DIGEST, MAX_FRAME_BYTES } from '#protocol';
 import type { Welcome } from '#protocol';
 
+/** Objects that one alarm names, in the log and by an Event each. */
+const MOST_NAMES = 50;
 /** Pause before another key, or a new enrolment, in place of an identity that the hub refuses. */
 const OTHER_IDENTITY_MS = 1_000;
 
@@ -51,6 +56,7 @@ export class Link {
   #lastWelcomeAtMs: number | undefined;
   #toldSchemaHash = '';
   #lastFailure: string | undefined;
+  #refusedDeletes = 0;
 
   constructor(settings: LinkSettings, parts: LinkParts) {
     this.#settings = settings;
@@ -105,6 +111,8 @@ export class Link {
       connected: welcomed !== undefined,
       appliedRevision,
       waitingObjects: welcomed?.session.waitingObjects ?? 0,
+      unclaimedObjects: this.#state.current.unclaimed.size,
+      refusedDeletes: this.#refusedDeletes,
       outbox: { status: welcomed?.session.status.size ?? 0, events: this.#events.size },
       ...(welcomed === undefined ? {} : { sessionNo: welcomed.welcome.sessionNo }),
       ...(this.#lastWelcomeAtMs === undefined ? {} : { lastWelcomeAtMs: this.#lastWelcomeAtMs }),
@@ -214,6 +222,13 @@ export class Link {
     this.#parts.log('info', 'the hub enrolled this agent', { agentId });
   }
 
+  #alarm(reason: AlarmReason, message: string, objects: readonly ObjectKey[]): void {
+    if (reason === 'DeletesRefused') this.#refusedDeletes += objects.length;
+    const names = objects.slice(0, MOST_NAMES).map(formatObjectKey);
+    this.#parts.log('error', message, { reason, count: objects.length, objects: names });
+    for (const key of objects.slice(0, MOST_NAMES)) this.#parts.warn?.(key, reason, message);
+  }
+
   #welcome(welcome: Welcome, connection: Connection, signal: AbortSignal): WelcomedSession {
     const { clock, log, store, numbersOf } = this.#parts;
     this.#state.change((state) => enterEpoch(state, welcome.hubEpoch));
@@ -238,6 +253,7 @@ export class Link {
         random: this.#random,
         signal,
         sendAck: (ack, nonce) => connection.send('DesiredAck', ack, nonce),
+        alarm: (reason, message, objects) => this.#alarm(reason, message, objects),
         sendInventory: (chunk) => connection.send('InventoryChunk', chunk),
         maxFrameBytes: Math.min(welcome.limits.maxFrameBytes, MAX_FRAME_BYTES),
       },

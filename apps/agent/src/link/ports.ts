@@ -61,6 +61,8 @@ export interface LinkParts {
   readonly crdSchemaHash: () => string;
   readonly clock: Clock;
   /** True when this process may write now: its lease is younger than two thirds of its duration (03 rule 15). */
+  /** Tells people of an object: a Kubernetes Event, which also goes to the hub. */
+  readonly warn?: (key: ObjectKey, reason: string, message: string) => void;
   readonly fence: () => boolean;
   readonly log: Log;
   /** Default Math.random. */
@@ -82,6 +84,10 @@ export interface LinkState {
   readonly hubEpoch?: string;
   readonly appliedRevision: number;
   readonly waitingObjects: number;
+  /** Objects here that carry a hub's annotations and that the hub does not know. */
+  readonly unclaimedObjects: number;
+  /** Deletes of the hub that were refused as a mass, since this process began. */
+  readonly refusedDeletes: number;
   readonly outbox: { readonly status: number; readonly events: number };
   /** Why the last session ended or could not begin; for people. */
   readonly lastFailure?: string;

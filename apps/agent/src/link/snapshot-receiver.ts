@@ -68,13 +68,13 @@ export class SnapshotReceiver {
   }
 
   #settle(end: SnapshotEnd, known: ReadonlySet<string>): Promise<void> {
-    const { index, state, log } = this.#parts;
+    const { index, state, alarm } = this.#parts;
     const leaving = new Set([...end.tombstones.map((tombstone) => tombstone.hubUid), ...(end.held ?? [])]);
-    const unclaimed = index
-      .list()
-      .map((object) => object.hubUid)
-      .filter((hubUid) => !known.has(hubUid) && !leaving.has(hubUid));
-    if (unclaimed.length > 0) log('warn', 'the hub does not know some objects here; they are kept', { unclaimed });
+    const before = state.current.unclaimed;
+    const unknown = index.list().filter(({ hubUid }) => !known.has(hubUid) && !leaving.has(hubUid));
+    const unclaimed = unknown.map(({ hubUid }) => hubUid);
+    const added = unknown.filter(({ hubUid }) => !before.has(hubUid));
+    if (added.length > 0) alarm('Unclaimed', 'The hub does not know this object any more; it is kept as it is.', added);
     return untilAnswered(
       () => state.changeDurably((now) => setRevision(setUnclaimed(now, unclaimed), end.revision)),
       this.#parts,

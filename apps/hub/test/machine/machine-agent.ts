@@ -160,6 +160,7 @@ export class MachineAgent {
         random: () => 0,
         signal: abort.signal,
         sendAck: (ack, nonce) => say('DesiredAck', ack, nonce),
+        alarm: () => undefined,
         sendInventory: (chunk) => say('InventoryChunk', chunk),
         maxFrameBytes: 1_000_000,
       },

@@ -43,6 +43,8 @@ export class RuleMember {
   readonly enrolled: Enrolled;
   /** What the link logged, `message {fields}`, oldest first. */
   readonly logged: string[] = [];
+  /** Events that the link asked for, `reason name`, oldest first. */
+  readonly warned: string[] = [];
   /** Whether the lease is young enough to write. */
   fence = true;
   /** Added to the wall clock of the agent. */
@@ -257,6 +259,7 @@ export class RuleMember {
       crdSchemaHash: () => 'c'.repeat(64),
       clock: this.#clock(),
       fence: () => this.fence && isAlive(),
+      warn: (key, reason) => void this.warned.push(`${reason} ${key.name}`),
       log: (_, message, fields) => void this.logged.push(`${message} ${JSON.stringify(fields ?? {})}`),
       random: () => 0,
       silence: { pingAfterMs: 600, goneAfterMs: 2_000 },
