@@ -6,6 +6,7 @@ import { ANNOTATION } from '#domain';
 import type { RedisClusterObject } from '#domain';
 import { RESOURCE } from '#kube';
 import { EMPTY_DIGEST, digestOf, freezeSpec } from '#protocol';
+import type { Tombstone } from '#protocol';
 import { LinkWorld, buildTombstone, buildUpsert, describeOutcomes, sendDelta } from '#testing';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { Link } from './index.ts';
@@ -212,33 +213,46 @@ describe('tombstones', () => {
     const link = runLink(world);
     const session = await world.hub.nextSession();
     const names = ['a', 'b', 'c', 'd', 'e'];
-    await sendDelta(
-      session,
-      1,
-      names.map((name) => buildUpsert(name, 1)),
-    );
+    const upserts = names.map((name) => buildUpsert(name, 1));
+    await sendDelta(session, 1, upserts);
     const approval = { id: 'op-1', hubUids: ['e'], expiresAt: new Date(Date.now() + 60_000).toISOString() };
-    const ack = await sendDelta(
-      session,
-      2,
-      [],
-      [...names.slice(0, 4).map((name) => buildTombstone(name)), buildTombstone('e', { approval })],
-    );
-    expect(describeOutcomes(ack)).toEqual([
-      'a DELETED',
-      'b DELETED',
-      'c DELETED',
-      'd REJECTED DELETE_BREAKER',
-      'e DELETED',
-    ]);
+    await sendDelta(session, 2, [], [buildTombstone('a'), buildTombstone('e', { approval })]);
+    const ack = await sendDelta(session, 3, [], [buildTombstone('b'), buildTombstone('c')]);
+    expect(describeOutcomes(ack)).toEqual(['b DELETED', 'c DELETED']);
     expect(ack.digest).toBe(digestOf([buildUpsert('d', 1)]));
+    expect(describeOutcomes(await sendDelta(session, 4, [], [buildTombstone('d')]))).toEqual([
+      'd REJECTED DELETE_BREAKER',
+    ]);
     await link.stop();
     runLink(world);
     const second = await world.hub.nextSession();
-    expect(describeOutcomes(await sendDelta(second, 3, [], [buildTombstone('d')]))).toEqual([
+    expect(describeOutcomes(await sendDelta(second, 5, [], [buildTombstone('d')]))).toEqual([
       'd REJECTED DELETE_BREAKER',
     ]);
     expect(await world.find('d')).toBeDefined();
+  });
+
+  it('delete none of more than three that come at once without approval, and say so', async () => {
+    const world = await startWorld();
+    const link = runLink(world);
+    const session = await world.hub.nextSession();
+    const names = ['a', 'b', 'c', 'd', 'e'];
+    const upserts = names.map((name) => buildUpsert(name, 1));
+    await sendDelta(session, 1, upserts);
+    const approve = (hubUid: string): Tombstone => {
+      const approval = { id: 'op-1', hubUids: [hubUid], expiresAt: new Date(Date.now() + 60_000).toISOString() };
+      return buildTombstone(hubUid, { approval });
+    };
+    const mass = names.slice(0, 4).map((name) => buildTombstone(name));
+    const refused = names.slice(0, 4).map((name) => `${name} REJECTED DELETE_BREAKER`);
+    const ack = await sendDelta(session, 2, [], [...mass, approve('e')]);
+    expect(describeOutcomes(ack)).toEqual([...refused, 'e DELETED']);
+    expect(link.state().refusedDeletes).toBe(4);
+    expect(describeOutcomes(await sendDelta(session, 3, [], mass.slice(0, 1)))).toEqual(refused.slice(0, 1));
+    const approved = names.slice(0, 4).map(approve);
+    expect(describeOutcomes(await sendDelta(session, 4, [], approved))).toEqual(
+      names.slice(0, 4).map((name) => `${name} DELETED`),
+    );
   });
 
   it('let an object go with every field and its data', async () => {
