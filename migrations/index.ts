@@ -4,6 +4,7 @@ import { StatusResume1764633700000 } from './1764633700000-status-resume.ts';
 import { HealthRollups1764633800000 } from './1764633800000-health-rollups.ts';
 import { ListIndexes1764633801000 } from './1764633801000-list-indexes.ts';
 import { SlimmerChangeLog1764633802000 } from './1764633802000-slimmer-change-log.ts';
+import { ModesOfAProject1764633803000 } from './1764633803000-modes-of-a-project.ts';
 import { DeleteApprovals1764633900000 } from './1764633900000-delete-approvals.ts';
 
 /** Every migration, oldest first. Never edited after release: a change is a new file at the end of this list. */
@@ -14,5 +15,6 @@ export const migrations = [
   HealthRollups1764633800000,
   ListIndexes1764633801000,
   SlimmerChangeLog1764633802000,
+  ModesOfAProject1764633803000,
   DeleteApprovals1764633900000,
 ];

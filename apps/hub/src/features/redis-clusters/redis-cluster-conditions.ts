@@ -76,7 +76,7 @@ export function writeConditions(
   add(conditions.namespace, (p) => `r.namespace = ${p}`);
   add(conditions.name, (p) => `r.name = ${p}`);
   add(conditions.phase, (p) => `s.phase = ${p}`);
-  add(conditions.mode, (p) => `r.spec::jsonb ->> 'mode' = ${p}`);
+  add(conditions.mode, (p) => `r.mode = ${p}`);
   add(conditions.agentIds, (p) => `r.agent_id = ANY(${p}::uuid[])`);
   if (conditions.freshness !== undefined) parts.push(FRESHNESS[conditions.freshness]);
   if (conditions.maySync !== undefined) parts.push(`(${MAY_SYNC[conditions.maySync]})`);
