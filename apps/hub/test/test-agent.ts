@@ -48,6 +48,10 @@ export class TestAgent {
   readonly #received: HubMessage[] = [];
   #count = 0;
   closeCode: number | undefined;
+  /** As it came. */
+  get challenge(): HubPayloads['Challenge'] | undefined {
+    return this.#challenge;
+  }
   #challenge: HubPayloads['Challenge'] | undefined;
 
   private constructor(socket: WebSocket, identity: TestIdentity) {

@@ -1,5 +1,6 @@
 export * from './redis/index.ts';
 export * from './kube/index.ts';
 export * from './link/index.ts';
+export * from './protocol/index.ts';
 export * from './world/index.ts';
 export * from './guard/start-guard.ts';

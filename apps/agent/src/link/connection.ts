@@ -2,8 +2,8 @@
  * One WebSocket to the hub: TLS verified against the given CAs only, no compression, bounded frames. It notices a peer
  * that is gone without a word (half-open) by its silence: any frame or pong counts, a ping asks for one.
  */
-import { AGENT_PATH, MAX_FRAME_BYTES, SUBPROTOCOL, encodeFrame } from '#protocol';
-import type { AgentMessage, AgentPayloads } from '#protocol';
+import { AGENT_PATH, MAX_FRAME_BYTES, PROTOCOL_1, SUBPROTOCOL } from '#protocol';
+import type { AgentMessage, AgentPayloads, Dialect } from '#protocol';
 import type { X509Certificate } from 'node:crypto';
 import type { TLSSocket } from 'node:tls';
 import WebSocket from 'ws';
@@ -39,6 +39,8 @@ export class Connection {
   #heardAtMs = performance.now();
   #nonce = 0;
   #failure = '';
+  /** Of what is sent from now on; the handshake is the same in all of them. */
+  dialect: Dialect = PROTOCOL_1;
   #chain: readonly X509Certificate[] = [];
 
   /** Throws when the address is none. */
@@ -79,7 +81,7 @@ export class Connection {
   send<T extends keyof AgentPayloads>(type: T, payload: AgentPayloads[T], nonce?: string): void {
     if (this.#socket.readyState !== WebSocket.OPEN) return;
     this.#nonce += 1;
-    this.#socket.send(encodeFrame({ type, nonce: nonce ?? `a${this.#nonce}`, payload } as AgentMessage));
+    this.#socket.send(this.dialect.encode({ type, nonce: nonce ?? `a${this.#nonce}`, payload } as AgentMessage));
   }
 
   /** Reads no more until resumed. The silence meanwhile is ours and says nothing about the hub. */

@@ -2,8 +2,8 @@
  * The agent's answer to a Challenge: an Enrol while it is unknown, a signed Hello from then on. It signs for no other
  * address than the one it dials, so a hub in between cannot pass the answer on to the real one.
  */
-import { PROTOCOL_VERSION, enrolSigningInput, helloSigningInput, signInput, tokenHash } from '#protocol';
-import type { Challenge, Enrol, Hello } from '#protocol';
+import { enrolSigningInput, helloSigningInput, signInput, tokenHash, versionsOf } from '#protocol';
+import type { Challenge, Dialect, Enrol, Hello } from '#protocol';
 import type { AgentIdentity, Identity } from './agent-identity.ts';
 import type { LinkSettings } from './ports.ts';
 
@@ -14,6 +14,8 @@ export interface HandshakeParts {
   readonly settings: LinkSettings;
   readonly identity: AgentIdentity;
   readonly fingerprint: string;
+  /** What this agent speaks. */
+  readonly dialects: readonly Dialect[];
   /** Capabilities that name the CAs this agent trusts. */
   readonly hubCas: readonly string[];
   readonly helloState: () => HelloState;
@@ -90,7 +92,7 @@ function buildHello(parts: HandshakeParts, challenge: Challenge, { agentId, key 
   const { settings, fingerprint, hubCas } = parts;
   const input = helloSigningInput(challenge.challenge, challenge.audience, agentId);
   return {
-    protocolVersions: [PROTOCOL_VERSION],
+    protocolVersions: versionsOf(parts.dialects),
     agentId,
     agentVersion: settings.agentVersion,
     instanceId: settings.instanceId,

@@ -29,7 +29,7 @@ import type { SessionEnd } from './session-end.ts';
 import { Session } from './session.ts';
 import { untilAnswered } from './until-answered.ts';
 import { WelcomedSession } from './welcomed-session.ts';
-import { EMPTY_DIGEST, MAX_FRAME_BYTES } from '#protocol';
+import { EMPTY_DIGEST, MAX_FRAME_BYTES, SPOKEN_DIALECTS } from '#protocol';
 import type { Welcome } from '#protocol';
 
 /** Objects that one alarm names, in the log and by an Event each. */
@@ -183,6 +183,7 @@ export class Link {
         settings: this.#settings,
         identity: this.#identity,
         fingerprint,
+        dialects: this.#parts.dialects ?? SPOKEN_DIALECTS,
         hubCas: this.#trust.capabilities,
         helloState: () => this.#helloState(),
       },

@@ -1,7 +1,7 @@
 /** What the link needs from the rest of the agent; main wires it. */
 import type { Clock, ObjectKey, RedisClusterObject, Scope } from '#domain';
 import type { KubeClient } from '#kube';
-import type { EventItem } from '#protocol';
+import type { Dialect, EventItem } from '#protocol';
 
 /** The cache of RedisClusters, status and managed fields included. */
 export interface RedisClusterStore {
@@ -65,6 +65,8 @@ export interface LinkParts {
   readonly warn?: (key: ObjectKey, reason: string, message: string) => void;
   readonly fence: () => boolean;
   readonly log: Log;
+  /** Protocols that the hub may choose from, newest first. Default: those of this release. */
+  readonly dialects?: readonly Dialect[];
   /** Default Math.random. */
   readonly random?: () => number;
   /** Silence of the hub after which it is asked, and after which the connection is given up. Default 10 and 20 s. */

@@ -3,7 +3,7 @@
  * through one promise chain, in the order of arrival; acknowledgements and requests about the connection itself are
  * taken at once, so that a slow API server never makes the agent deaf. Resolves with how it ended; never rejects.
  */
-import { parseHubFrame } from '#protocol';
+import { chooseDialect, versionsOf } from '#protocol';
 import type { HubPayloads, KeyRotation, Welcome } from '#protocol';
 import { Connection } from './connection.ts';
 import type { SilenceLimits } from './connection.ts';
@@ -79,7 +79,7 @@ export class Session {
   }
 
   #receive(data: Uint8Array): void {
-    const parsed = parseHubFrame(data);
+    const parsed = this.#connection.dialect.parseHubFrame(data);
     if (parsed.ok) {
       const { type, payload, nonce } = parsed.message;
       (this.#handlers[type] as (payload: unknown, nonce: string) => void)(payload, nonce);
@@ -133,9 +133,19 @@ export class Session {
   #welcome(welcome: Welcome): void {
     clearTimeout(this.#deadline);
     if (this.#welcomed !== undefined) return;
+    const dialect = chooseDialect(this.#parts.handshake.dialects, [welcome.protocolVersion]);
+    if (dialect === undefined) return this.#upgradeRequired([welcome.protocolVersion], 'the hub chose it');
+    this.#connection.dialect = dialect;
     this.#welcomed = this.#parts.welcome(welcome, this.#connection, this.#over.signal);
     this.#welcomed.onStoreChange((work) => this.#enqueue(work));
     this.#inSession((session) => session.begin());
+  }
+
+  /** Nothing here changes before one of the two is upgraded; what runs in this member cluster runs on meanwhile. */
+  #upgradeRequired(theirs: readonly number[], why: string): void {
+    const ours = versionsOf(this.#parts.handshake.dialects).join(' and ');
+    const reason = `no protocol in common: the hub speaks ${theirs.join(' and ')}, this agent ${ours}; ${why}`;
+    this.#finish({ kind: 'STUCK', code: 'UPGRADE_REQUIRED', welcomed: false, reason });
   }
 
   #createHandlers(): Handlers {
@@ -161,8 +171,8 @@ export class Session {
           this.#finish({ kind: 'ENROLLED', welcomed: false, reason: 'enrolled' });
         }),
       Refused: (refused) => this.#refused(refused),
-      UpgradeRequired: ({ message }) =>
-        this.#finish({ kind: 'STUCK', code: 'UPGRADE_REQUIRED', welcomed: false, reason: message }),
+      UpgradeRequired: ({ message, supportedProtocolVersions }) =>
+        this.#upgradeRequired(supportedProtocolVersions, `the hub says: ${message}`),
       KeyAccepted: ({ publicKey }) =>
         this.#parts.keyAccepted(publicKey, (rotation) => this.#connection.send('KeyRotation', rotation)),
     };

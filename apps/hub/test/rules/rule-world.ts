@@ -93,12 +93,16 @@ export class RuleWorld {
   }
 
   /** A member cluster whose agent was enrolled, approved and welcomed over the wire. */
-  async addMember({ run = true } = {}): Promise<RuleMember> {
+  async addMember({
+    run = true,
+    parts = {},
+  }: { run?: boolean; parts?: RuleMember['parts'] } = {}): Promise<RuleMember> {
     const { agentId, memberClusterId, token } = await enrol(this.hub);
     const projectId = await this.#makeProject();
     const proxy = await FaultProxy.start('127.0.0.1', portOf(this.hub));
     const hubCa = this.hub.runtime.tls.caCertificate;
     const member = await RuleMember.start({ hubCa, token, enrolled: { agentId, memberClusterId, projectId } }, proxy);
+    member.parts = parts;
     this.members.push(member);
     for (const hub of this.hubs) this.#tellAddresses(hub);
     if (run) await this.enrolByItself(member);

@@ -11,9 +11,8 @@ import {
   type Hello,
   MAX_FRAME_BYTES,
   MAX_HANDSHAKE_FRAME_BYTES,
-  parseAgentFrame,
-  PROTOCOL_VERSION,
   type ParseError,
+  versionsOf,
 } from '#protocol';
 import { HEARTBEAT_INTERVAL_MS } from '#domain';
 import type { Logger } from 'pino';
@@ -66,7 +65,7 @@ export class AgentConnection {
     this.#closeAfter(HANDSHAKE_TIMEOUT_MS, 'no Hello');
     await this.#parts.peer.send('Challenge', {
       challenge: this.#challenge,
-      protocolVersions: [PROTOCOL_VERSION],
+      protocolVersions: versionsOf(this.#parts.link.dialects),
       audience: this.#parts.audience,
     });
   }
@@ -103,7 +102,8 @@ export class AgentConnection {
 
   async #work(data: FrameData): Promise<void> {
     if (!this.#parts.peer.isOpen) return;
-    const parsed = parseAgentFrame(data, this.#session ? MAX_FRAME_BYTES : MAX_HANDSHAKE_FRAME_BYTES);
+    const { dialect } = this.#parts.peer;
+    const parsed = dialect.parseAgentFrame(data, this.#session ? MAX_FRAME_BYTES : MAX_HANDSHAKE_FRAME_BYTES);
     if (!parsed.ok) return this.#refuseFrame(parsed.error);
     this.#parts.link.metrics.frames.inc({ type: parsed.message.type });
     if (!this.#session) return this.#shakeHands(parsed.message);
@@ -153,7 +153,7 @@ export class AgentConnection {
 
   async #welcome(answer: Extract<HelloAnswer, { kind: 'ACCEPTED' }>, hello: Hello, nonce: string): Promise<void> {
     const { link, peer, hubEpoch, nextCa } = this.#parts;
-    const { agent, sessionNo, head } = answer;
+    const { agent, sessionNo, head, dialect } = answer;
     const log = this.#parts.log.child({ agentId: agent.id, sessionNo });
     this.#log = log;
     const { mode, reason } = chooseResumeMode(head, hello, hubEpoch);
@@ -173,10 +173,11 @@ export class AgentConnection {
     this.#session = session;
     this.#closeAfter(SILENCE_TIMEOUT_MS, 'silence');
     this.#parts.onSession(session);
+    peer.dialect = dialect;
     await peer.send(
       'Welcome',
       {
-        protocolVersion: PROTOCOL_VERSION,
+        protocolVersion: dialect.version,
         sessionNo,
         hubEpoch,
         hubTime: new Date(link.clock.nowMs()).toISOString(),

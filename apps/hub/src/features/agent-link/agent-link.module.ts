@@ -1,4 +1,5 @@
 import type { Clock } from '#domain';
+import { SPOKEN_DIALECTS } from '#protocol';
 import { Module } from '@nestjs/common';
 
 import { type HubRuntime, RUNTIME } from '../../platform/lifecycle/hub-runtime.ts';
@@ -33,8 +34,9 @@ function createLinkParts(
   const { dataSource, log, metrics } = runtime;
   const enrolments = new EnrolmentRepository(dataSource);
   const statusLog = log.child({ part: 'status' });
+  const dialects = runtime.config.dialects ?? SPOKEN_DIALECTS;
   return {
-    handshake: new HandshakeService(sessions, enrolments, clock),
+    handshake: new HandshakeService({ sessions, enrolments, clock, dialects }),
     enrolments,
     sessions,
     desired,
@@ -46,6 +48,7 @@ function createLinkParts(
     turns: new Turns(MAX_AT_ONCE),
     metrics,
     clock,
+    dialects,
   };
 }
 

@@ -1,6 +1,6 @@
 /** One agent's socket: what it takes to send typed messages without growing memory for a peer that does not read. */
-import type { HubMessage, HubPayloads } from '#protocol';
-import { encodeFrame } from '#protocol';
+import type { Dialect, HubMessage, HubPayloads } from '#protocol';
+import { PROTOCOL_1 } from '#protocol';
 import type { WebSocket } from 'ws';
 
 /** A peer that lets this much wait unread is cut off; it reconnects and is told anew (03 rule 12). */
@@ -12,6 +12,8 @@ export const CLOSE = { refused: 1008, restart: 1012, takenOver: 4001, fenced: 40
 export class AgentPeer {
   readonly #socket: WebSocket;
   #count = 0;
+  /** Of what is sent from now on; the handshake is the same in all of them. */
+  dialect: Dialect = PROTOCOL_1;
 
   constructor(socket: WebSocket) {
     this.#socket = socket;
@@ -32,7 +34,7 @@ export class AgentPeer {
       this.#socket.terminate();
       return Promise.resolve(used);
     }
-    const frame = encodeFrame({ type, nonce: used, payload } as HubMessage);
+    const frame = this.dialect.encode({ type, nonce: used, payload } as HubMessage);
     return new Promise((done) => this.#socket.send(frame, () => done(used)));
   }
 

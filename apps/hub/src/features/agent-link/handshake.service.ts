@@ -5,14 +5,16 @@
  */
 import type { Clock } from '#domain';
 import {
+  chooseDialect,
+  type Dialect,
   type Enrol,
   enrolSigningInput,
   type Hello,
   helloSigningInput,
   type HubPayloads,
-  PROTOCOL_VERSION,
   tokenHash,
   verifyInput,
+  versionsOf,
 } from '#protocol';
 import type { EnrolmentRepository } from './enrolment.repository.ts';
 import type { Acceptance } from './accept-hellos.ts';
@@ -31,7 +33,10 @@ export interface Offer {
 }
 
 export type HelloAnswer =
-  | ({ readonly kind: 'ACCEPTED'; readonly agent: AgentRow } & Extract<Acceptance, { accepted: true }>)
+  | ({ readonly kind: 'ACCEPTED'; readonly agent: AgentRow; readonly dialect: Dialect } & Extract<
+      Acceptance,
+      { accepted: true }
+    >)
   | { readonly kind: 'REFUSED'; readonly refused: HubPayloads['Refused'] }
   | { readonly kind: 'UPGRADE'; readonly upgrade: HubPayloads['UpgradeRequired'] };
 
@@ -39,6 +44,17 @@ export type EnrolAnswer =
   | { readonly kind: 'PENDING'; readonly agentId: string; readonly pending: HubPayloads['EnrolPending'] }
   | { readonly kind: 'ENROLLED'; readonly agentId: string }
   | { readonly kind: 'REFUSED'; readonly refused: HubPayloads['Refused'] };
+
+type Accepted = Omit<Extract<HelloAnswer, { kind: 'ACCEPTED' }>, 'dialect'>;
+
+/** Who is the older one is plain from the numbers. */
+function explainUpgrade(ours: readonly number[], hello: Hello): HubPayloads['UpgradeRequired'] {
+  const isAgentOlder = Math.max(...ours) > Math.max(0, ...hello.protocolVersions);
+  const message =
+    `this hub speaks protocol ${ours.join(' and ')}, the agent (version ${hello.agentVersion}) speaks ` +
+    `${hello.protocolVersions.join(' and ')}; upgrade the ${isAgentOlder ? 'agent' : 'hub'}`;
+  return { supportedProtocolVersions: ours, message };
+}
 
 const refused = (
   code: string,
@@ -49,15 +65,25 @@ const refused = (
   refused: { code, message, terminal },
 });
 
+export interface HandshakeParts {
+  readonly sessions: SessionRepository;
+  readonly enrolments: EnrolmentRepository;
+  readonly clock: Clock;
+  /** What this hub speaks. */
+  readonly dialects: readonly Dialect[];
+}
+
 export class HandshakeService {
   readonly #sessions: SessionRepository;
   readonly #enrolments: EnrolmentRepository;
   readonly #clock: Clock;
+  readonly #dialects: readonly Dialect[];
 
-  constructor(sessions: SessionRepository, enrolments: EnrolmentRepository, clock: Clock) {
+  constructor({ sessions, enrolments, clock, dialects }: HandshakeParts) {
     this.#sessions = sessions;
     this.#enrolments = enrolments;
     this.#clock = clock;
+    this.#dialects = dialects;
   }
 
   async enrol(offer: Offer, enrol: Enrol): Promise<EnrolAnswer> {
@@ -80,20 +106,19 @@ export class HandshakeService {
   }
 
   async hello(offer: Offer, hello: Hello): Promise<HelloAnswer> {
-    if (!hello.protocolVersions.includes(PROTOCOL_VERSION)) {
-      const message = `this hub speaks protocol ${PROTOCOL_VERSION}; upgrade the agent, or the hub if it is the older one`;
-      return { kind: 'UPGRADE', upgrade: { supportedProtocolVersions: [PROTOCOL_VERSION], message } };
-    }
+    const dialect = chooseDialect(this.#dialects, hello.protocolVersions);
+    if (!dialect) return { kind: 'UPGRADE', upgrade: explainUpgrade(versionsOf(this.#dialects), hello) };
     const agent = isUuid(hello.agentId) ? await this.#sessions.findAgent(hello.agentId) : undefined;
     if (!agent) return refused('AGENT_REVOKED', 'this hub does not know the agent; enrol it anew');
     const key = findSigningKey(agent, offer, hello);
     if (!key) return refused('SIGNATURE_INVALID', 'the Hello is not signed with the enrolled key');
     const refusal = refuseByState(agent) ?? (await this.#refuseByPlace(agent, hello));
     if (refusal) return refusal;
-    return this.#accept(agent, hello, key);
+    const answer = await this.#accept(agent, hello, key);
+    return answer.kind === 'ACCEPTED' ? { ...answer, dialect } : answer;
   }
 
-  async #accept(agent: AgentRow, hello: Hello, signedWith: Buffer): Promise<HelloAnswer> {
+  async #accept(agent: AgentRow, hello: Hello, signedWith: Buffer): Promise<Accepted | ReturnType<typeof refused>> {
     const acceptance = await this.#sessions.accept({ agent, hello, signedWith }, this.#clock.nowMs());
     if (acceptance.accepted) return { kind: 'ACCEPTED', ...acceptance, agent };
     switch (acceptance.reason) {

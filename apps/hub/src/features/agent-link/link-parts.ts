@@ -1,4 +1,5 @@
 import type { Clock } from '#domain';
+import type { Dialect } from '#protocol';
 
 import type { Metrics } from '../../platform/telemetry/metrics.ts';
 import type { DeliveryBook } from './delivery-book.ts';
@@ -27,5 +28,7 @@ export interface LinkParts {
   readonly turns: Turns;
   readonly metrics: Metrics;
   readonly clock: Clock;
+  /** What this hub speaks, newest first. */
+  readonly dialects: readonly Dialect[];
 }
 export const LINK_PARTS = Symbol('LINK_PARTS');

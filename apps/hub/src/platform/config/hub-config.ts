@@ -3,6 +3,7 @@
  * a misspelt limit would else silently not hold. Secrets are never values here, only names of files; a DATABASE_URL
  * may hold one, and is redacted wherever the configuration is printed.
  */
+import type { Dialect } from '#protocol';
 import * as v from 'valibot';
 
 const port = v.pipe(v.string(), v.regex(/^\d+$/, 'must be a number'), v.transform(Number), v.maxValue(65_535));
@@ -65,6 +66,8 @@ export interface HubConfig {
   readonly adminTokenFile?: string;
   readonly replicaName?: string;
   readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent';
+  /** Protocols that agents may choose from, newest first. Default: those of this release; a test of skew names others. */
+  readonly dialects?: readonly Dialect[];
   readonly deleteLimits: { readonly perAgent: number; readonly perActor: number; readonly fleet: number };
 }
 
