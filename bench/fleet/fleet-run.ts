@@ -30,10 +30,6 @@ export interface FleetFigures {
 export async function runOneFleet(options: StageOptions): Promise<FleetFigures> {
   const { clusters, tls, log } = options;
   const stage = await startStage(options);
-  // Ctrl-C: the hub ends with this process (see startHub), the simulator with its channel; the folder is ours to remove.
-  const interrupted = (): void => void stage.stop().finally(() => process.exit(130));
-  process.once('SIGINT', interrupted);
-  process.once('SIGTERM', interrupted);
   try {
     log('all agents dial');
     const connect = await measureConnectAll(stage);
@@ -66,8 +62,6 @@ export async function runOneFleet(options: StageOptions): Promise<FleetFigures> 
       databaseEndMib,
     };
   } finally {
-    process.off('SIGINT', interrupted);
-    process.off('SIGTERM', interrupted);
     await stage.stop();
   }
 }

@@ -8,7 +8,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { startHub, type HubProcess } from '../../tools/fleet/hub-process.ts';
-import { readUsage, type Usage } from './process-usage.ts';
+import { readUsage, readUsageOfAll, type Usage } from './process-usage.ts';
+import { planHaproxy } from './raise-file-limit.ts';
 import { seedFleet } from './seed-fleet.ts';
 import { SimulatorProcess } from './simulator-process.ts';
 import { monotonicMs } from './simulator/messages.ts';
@@ -21,6 +22,8 @@ export interface StageOptions {
   readonly clusters: number;
   readonly tls: TlsForm;
   readonly log: Log;
+  /** Open files that a process may have. */
+  readonly fileLimit: number;
   /** A folder for CPU profiles of the hub; absent: none are taken. */
   readonly profileDir?: string;
 }
@@ -77,7 +80,13 @@ export async function startStage(options: StageOptions): Promise<FleetStage> {
   const cleanUps: (() => Promise<unknown>)[] = [];
   const stop = async (): Promise<void> => {
     for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp().catch((error: unknown) => log(String(error)));
+    process.off('SIGINT', interrupted);
+    process.off('SIGTERM', interrupted);
   };
+  // What still runs then would end with this process (see startHub); the folder would stay.
+  const interrupted = (): void => void stop().finally(() => process.exit(130));
+  process.once('SIGINT', interrupted);
+  process.once('SIGTERM', interrupted);
   try {
     const dataDir = await mkdtemp(join(tmpdir(), 'atoll-fleet-'));
     cleanUps.push(() => rm(dataDir, { recursive: true, force: true }));
@@ -91,7 +100,8 @@ export async function startStage(options: StageOptions): Promise<FleetStage> {
     log(`seeded ${clusters} member clusters in ${seedSeconds.toFixed(1)} s`);
     await hub.stop('SIGKILL'); // a hub that has never seen the empty fleet; its PostgreSQL stays
     hub = await start();
-    const haproxy = tls === 'haproxy' ? await startHaproxy(dataDir, ports, clusters) : undefined;
+    const haproxy =
+      tls === 'haproxy' ? await startHaproxy(dataDir, ports, planHaproxy(clusters, options.fileLimit)) : undefined;
     if (haproxy) cleanUps.push(() => haproxy.stop());
     const database = new pg.Client({ connectionString: hub.databaseUrl });
     await database.connect();
@@ -145,6 +155,6 @@ function readAll(from: {
     hub: readUsage(from.hub.pid),
     postgres: readUsage(from.postgresPid),
     simulator: readUsage(from.simulator.pid),
-    haproxy: from.haproxy ? readUsage(from.haproxy.pid) : undefined,
+    haproxy: from.haproxy ? readUsageOfAll(from.haproxy.pids) : undefined,
   };
 }

@@ -1,5 +1,5 @@
 /** CPU and memory of processes, read from /proc: the same figures that an operator sees from outside. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 
 /** USER_HZ, the unit of /proc/PID/stat; 100 on every Linux that Node runs on. */
 const TICKS_PER_SECOND = 100;
@@ -12,21 +12,15 @@ export interface Usage {
   readonly peakMib: number;
 }
 
-interface Stat {
-  readonly parent: number;
-  readonly cpuSeconds: number;
-}
-
-function readStat(pid: number): Stat | undefined {
+/** Its own, and that of children which have ended: utime, stime, cutime, cstime. */
+function readCpuSeconds(pid: number): number {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
     // The name may hold spaces and brackets; what follows the last one does not.
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-    // Its own, and that of children which have ended: utime, stime, cutime, cstime.
-    const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0);
-    return { parent: Number(fields[1]), cpuSeconds: ticks / TICKS_PER_SECOND };
+    return fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0) / TICKS_PER_SECOND;
   } catch {
-    return undefined;
+    return 0;
   }
 }
 
@@ -43,24 +37,32 @@ function readMemory(pid: number, isChild: boolean): { rssMib: number; peakMib: n
   }
 }
 
-const listProcesses = (): number[] =>
-  readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .map(Number);
+/** Of a process with one thread, as PostgreSQL is. */
+function listChildren(pid: number): number[] {
+  try {
+    return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
+  } catch {
+    return [];
+  }
+}
 
 /** What a process and its direct children used so far, those that have ended too. */
 export function readUsage(pid: number): Usage {
-  const children = listProcesses().filter((other) => readStat(other)?.parent === pid);
-  const own = { cpuSeconds: readStat(pid)?.cpuSeconds ?? 0, ...readMemory(pid, false) };
-  return children.reduce((sum, child): Usage => {
-    const memory = readMemory(child, true);
-    return {
-      cpuSeconds: sum.cpuSeconds + (readStat(child)?.cpuSeconds ?? 0),
-      rssMib: sum.rssMib + memory.rssMib,
-      peakMib: sum.peakMib + memory.peakMib,
-    };
-  }, own);
+  const own = { cpuSeconds: readCpuSeconds(pid), ...readMemory(pid, false) };
+  return listChildren(pid).reduce(
+    (sum, child) => addUsage(sum, { cpuSeconds: readCpuSeconds(child), ...readMemory(child, true) }),
+    own,
+  );
 }
+
+export const readUsageOfAll = (pids: readonly number[]): Usage =>
+  pids.map(readUsage).reduce(addUsage, { cpuSeconds: 0, rssMib: 0, peakMib: 0 });
+
+const addUsage = (left: Usage, right: Usage): Usage => ({
+  cpuSeconds: left.cpuSeconds + right.cpuSeconds,
+  rssMib: left.rssMib + right.rssMib,
+  peakMib: left.peakMib + right.peakMib,
+});
 
 /** Percent of one core between two looks. */
 export const coreShare = (before: Usage, after: Usage, seconds: number): number =>

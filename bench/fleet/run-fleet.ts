@@ -10,6 +10,7 @@ import type { BenchRow } from '../bench-row.ts';
 import { parseFleetOptions } from './fleet-options.ts';
 import { toRows } from './fleet-rows.ts';
 import { runOneFleet, type FleetFigures } from './fleet-run.ts';
+import { formatFigures } from './format-figures.ts';
 import { growthRows } from './growth-rows.ts';
 import { raiseFileLimit } from './raise-file-limit.ts';
 
@@ -22,7 +23,7 @@ export async function runFleet(args: readonly string[]): Promise<BenchRow[]> {
   const began = performance.now();
   const log = (line: string): void =>
     console.error(`${((performance.now() - began) / 1000).toFixed(0).padStart(4)} s  ${line}`);
-  await raiseFileLimit(Math.max(...sizes), log);
+  const fileLimit = await raiseFileLimit(Math.max(...sizes), log);
   log('building the hub');
   await buildHub();
   const runs: FleetFigures[] = [];
@@ -30,7 +31,9 @@ export async function runFleet(args: readonly string[]): Promise<BenchRow[]> {
     for (const clusters of sizes) {
       log(`— ${clusters} member clusters, ${FORM[tls]}`);
       const profileDir = process.env['ATOLL_BENCH_PROFILE'];
-      runs.push(await runOneFleet({ clusters, tls, log, ...(profileDir === undefined ? {} : { profileDir }) }));
+      runs.push(
+        await runOneFleet({ clusters, tls, log, fileLimit, ...(profileDir === undefined ? {} : { profileDir }) }),
+      );
       await store(runs);
     }
   }
@@ -48,5 +51,6 @@ async function store(runs: readonly FleetFigures[]): Promise<void> {
   await mkdir(RESULTS_FOLDER, { recursive: true });
   const machine = { cores: cpus().length, cpu: cpus()[0]?.model, memoryMib: Math.round(totalmem() / 1024 / 1024) };
   const report = { at: new Date().toISOString(), machine, rows: runs.flatMap(toRows), runs };
+  await writeFile(join(RESULTS_FOLDER, 'fleet.md'), `${formatFigures(report.rows)}\n`);
   await writeFile(join(RESULTS_FOLDER, 'fleet.json'), `${JSON.stringify(report, undefined, 1)}\n`);
 }

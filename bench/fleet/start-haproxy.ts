@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
@@ -7,16 +7,30 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ensureDebianPackages, findCommand } from '../../tools/setup/ensure-debian-packages.ts';
 
 export interface Haproxy {
-  readonly pid: number;
+  readonly pids: readonly number[];
   stop(): Promise<void>;
+}
+
+export interface HaproxyPlan {
+  readonly processes: number;
+  /** Connections that each process holds at most. */
+  readonly each: number;
+}
+
+interface Ports {
+  readonly agent: number;
+  readonly front: number;
 }
 
 const START_DEADLINE_MS = 10_000;
 
-/** Ends TLS with the hub's own certificate, and hands the bytes on: a session costs it two sockets and two small buffers. */
-const configure = (certificateFile: string, ports: { agent: number; front: number }, connections: number): string => `
+/**
+ * Ends TLS with the hub's own certificate, and hands the bytes on. Several processes listen on one port: the kernel
+ * spreads what comes over them.
+ */
+const configure = (certificateFile: string, ports: Ports, connections: number): string => `
 global
-  maxconn ${connections * 2 + 1_000}
+  maxconn ${connections}
   nbthread 1
 defaults
   mode tcp
@@ -29,33 +43,37 @@ listen agents
 `;
 
 /** HAProxy in front of the agents' listener; installs the Debian package when it is missing and this is root. */
-export async function startHaproxy(
-  dataDir: string,
-  ports: { readonly agent: number; readonly front: number },
-  clusters: number,
-): Promise<Haproxy> {
+export async function startHaproxy(dataDir: string, ports: Ports, plan: HaproxyPlan): Promise<Haproxy> {
   await ensureDebianPackages({ haproxy: 'haproxy' }, (line) => console.error(line));
   const program = (await findCommand('haproxy')) ?? 'haproxy';
   const read = (name: string): Promise<string> => readFile(join(dataDir, 'tls', name), 'utf8');
   const bundle = join(dataDir, 'haproxy.pem');
   await writeFile(bundle, `${await read('server.crt')}${await read('server.key')}`, { mode: 0o600 });
   const file = join(dataDir, 'haproxy.cfg');
-  await writeFile(file, configure(bundle, ports, clusters));
-  const child = spawn('setpriv', ['--pdeathsig', 'TERM', '--', program, '-db', '-f', file], {
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
+  await writeFile(file, configure(bundle, ports, plan.each));
+  const children = Array.from({ length: plan.processes }, () =>
+    spawn('setpriv', ['--pdeathsig', 'TERM', '--', program, '-db', '-f', file], {
+      stdio: ['ignore', 'ignore', 'inherit'],
+    }),
+  );
   const stop = async (): Promise<void> => {
-    if (child.exitCode !== null || child.signalCode !== null) return;
-    const ended = once(child, 'exit');
-    child.kill('SIGTERM');
-    await ended;
+    await Promise.all(children.map(end));
   };
-  for (const end = performance.now() + START_DEADLINE_MS; ; await sleep(50)) {
-    if (await answers(ports.front)) break;
-    if (child.exitCode !== null || performance.now() > end)
-      throw new Error('haproxy does not start; what it said is above');
+  for (const deadline = performance.now() + START_DEADLINE_MS; !(await answers(ports.front)); await sleep(50)) {
+    if (children.every(isRunning) && performance.now() < deadline) continue;
+    await stop();
+    throw new Error('haproxy does not start; what it said is above');
   }
-  return { pid: child.pid ?? 0, stop };
+  return { pids: children.map((child) => child.pid ?? 0), stop };
+}
+
+const isRunning = (child: ChildProcess): boolean => child.exitCode === null && child.signalCode === null;
+
+async function end(child: ChildProcess): Promise<void> {
+  if (!isRunning(child)) return;
+  const ended = once(child, 'exit');
+  child.kill('SIGTERM');
+  await ended;
 }
 
 const answers = (port: number): Promise<boolean> =>
