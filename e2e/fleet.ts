@@ -41,7 +41,7 @@ async function start(): Promise<Fleet> {
     await ensureEngineImage('redis:8.0', log),
     await ensureEngineImage('redis:7.0', log),
     await ensureEngineImage('valkey:8.1', log),
-    await buildAgentImage({ bundlePath: 'dist/agent/agent.mjs', log }),
+    await buildAgentImage({ bundlePath: 'dist/agent/agent.cjs', log }),
     await ensureHelm(log),
   ];
   const images = [redis8, redis7, valkey8].flatMap((image) => ('path' in image ? [image.path] : []));

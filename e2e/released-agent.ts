@@ -5,7 +5,7 @@
 import { mkdir, mkdtemp, readFile, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { AGENT_BUNDLE, buildAgent } from '../tools/build/build-agent.ts';
+import { AGENT_MODULE_BUNDLE, buildAgent } from '../tools/build/build-agent.ts';
 import { buildAgentImage } from '../tools/local-kubernetes/index.ts';
 import { runCommand, tryCommand } from '../tools/setup/run-command.ts';
 
@@ -32,8 +32,8 @@ export async function buildReleasedAgent(version: string): Promise<ReleasedAgent
   await mkdir(join(tree, 'dist'), { recursive: true });
   await runCommand(['tar', '-xf', archive, '-C', tree]);
   await symlink(resolve('node_modules'), join(tree, 'node_modules'));
-  await buildAgent(tree);
-  return { version, tree, image: await buildAgentImage({ bundlePath: join(tree, AGENT_BUNDLE) }) };
+  await buildAgent(tree, 'esm');
+  return { version, tree, image: await buildAgentImage({ bundlePath: join(tree, AGENT_MODULE_BUNDLE) }) };
 }
 
 async function ensureCommit(commit: string): Promise<void> {

@@ -9,7 +9,7 @@ export async function buildHub(): Promise<void> {
   for (const project of NEST_PROJECTS) await runCommand(['nest', 'build', project]);
 }
 
-/** The hub, and the agent in dist/agent/agent.mjs. */
+/** The hub, and the agent in dist/agent/agent.cjs. */
 export async function buildAll(): Promise<void> {
   await buildAgent();
   await buildHub();

@@ -21,7 +21,7 @@ export interface DemoClusters {
 }
 
 type Log = (line: string) => void;
-const AGENT_BUNDLE = 'dist/agent/agent.mjs';
+const AGENT_BUNDLE = 'dist/agent/agent.cjs';
 const REGIONS = ['eu', 'us', 'asia'];
 
 /** Two clusters of one node each, started now and ended with the demo. */

@@ -4,7 +4,7 @@
  * reference, and a node never runs an older agent under the same name.
  */
 import { chmod, cp, mkdir, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { extname, join } from 'node:path';
 import { cacheFolder, contentKey, makeOnce } from '../setup/cache-folder.ts';
 import { pinnedNode } from '../setup/pinned-node.ts';
 import { reportProgress, type Log } from '../setup/report-progress.ts';
@@ -23,7 +23,6 @@ const KEPT_MS = 24 * 3_600_000;
  * MiB of its 80, one helper thread instead of four another 4 (measured idle, Node 24).
  */
 export const AGENT_NODE_FLAGS = ['--max-semi-space-size=1', '--optimize-for-size', '--v8-pool-size=1'] as const;
-const ENTRYPOINT = ['node', ...AGENT_NODE_FLAGS, '/app/agent.mjs'];
 
 /**
  * Its reference is docker.io/atoll/agent:VERSION-HASH.
@@ -32,9 +31,12 @@ const ENTRYPOINT = ['node', ...AGENT_NODE_FLAGS, '/app/agent.mjs'];
 export async function buildAgentImage(options: { bundlePath: string; log?: Log }): Promise<BuiltImage> {
   const log = options.log ?? (() => {});
   const bundle = await readFile(options.bundlePath);
+  // Its extension says what kind of module it is.
+  const file = `app/agent${extname(options.bundlePath)}`;
+  const entrypoint = ['node', ...AGENT_NODE_FLAGS, `/${file}`];
   const base = await ensureBaseLayer(log);
   const manifest = JSON.parse(await readFile(repositoryFile('package.json'), 'utf8')) as { version: string };
-  const tag = `${manifest.version}-${contentKey([RECIPE_VERSION, base.digest, ENTRYPOINT.join(' '), bundle])}`;
+  const tag = `${manifest.version}-${contentKey([RECIPE_VERSION, base.digest, entrypoint.join(' '), bundle])}`;
   const reference = `${REPOSITORY}:${tag}`;
   const path = join(cacheFolder(), 'images', `agent-${tag}.tar`);
   await makeOnce(path, async (making) => {
@@ -42,9 +44,9 @@ export async function buildAgentImage(options: { bundlePath: string; log?: Log }
     const layerPath = `${making}.layer`;
     await rm(root, { recursive: true, force: true });
     await mkdir(join(root, 'app'), { recursive: true });
-    await writeFile(join(root, 'app/agent.mjs'), bundle);
+    await writeFile(join(root, file), bundle);
     const layers = [base, await packLayer(root, layerPath)];
-    await writeImage(making, { reference, layers, entrypoint: ENTRYPOINT, user: USER, workingFolder: '/app' });
+    await writeImage(making, { reference, layers, entrypoint, user: USER, workingFolder: '/app' });
     await rm(root, { recursive: true });
     await rm(layerPath);
   });

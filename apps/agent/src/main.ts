@@ -36,10 +36,8 @@ const stopWithin = (agent: RunningAgent): Promise<boolean> =>
     new Promise<boolean>((resolve) => setTimeout(() => resolve(false), STOP_WITHIN_MS)),
   ]);
 
-try {
-  await main();
-} catch (error) {
+main().catch((error: unknown) => {
   const text = error instanceof Error ? error.message : String(error);
   createLog('error', {})('error', error instanceof ConfigError ? text : `the agent cannot start: ${text}`);
   process.exit(1);
-}
+});
