@@ -17,15 +17,17 @@ import type {
   ApproveAgentInput,
   EnrolMemberClusterInput,
   ForgetMemberClusterInput,
+  ReplaceMemberClusterInput,
   RevokeAgentInput,
 } from './member-cluster.inputs.ts';
 import type {
   ApproveAgentPayload,
   EnrolMemberClusterPayload,
   ForgetMemberClusterPayload,
+  ReplaceMemberClusterPayload,
   RevokeAgentPayload,
 } from './member-cluster.payload.ts';
-import type { IssuedToken } from './member-clusters.types.ts';
+import type { IssuedToken, ReplacedMemberCluster } from './member-clusters.types.ts';
 import { PresentMemberClusterService } from './present-member-cluster.service.ts';
 
 interface Enrolled {
@@ -93,6 +95,29 @@ export class EnrolmentMutationsService {
       show: (tx, done: Enrolled) => this.present.show(tx, done),
     });
     return { ...(shown ?? { agent: null, memberCluster: null }), userErrors: errors.map(toUserError) };
+  }
+
+  async replace(input: ReplaceMemberClusterInput, caller: Caller): Promise<ReplaceMemberClusterPayload> {
+    const { shown, errors } = await this.mutations.run({
+      action: 'replaceMemberCluster',
+      caller,
+      input,
+      work: (tx, note) =>
+        this.forAgent(input.agentId, { caller, note }, async (agentId): Promise<Outcome<ReplacedMemberCluster>> => {
+          note.target = input.memberClusterId;
+          note.after = { agentId: input.agentId };
+          const memberClusterId = decodeGlobalId('MemberCluster', input.memberClusterId);
+          if (memberClusterId === undefined) {
+            return refuse('NOT_FOUND', 'There is no such member cluster.', ['input', 'memberClusterId']);
+          }
+          return this.enrolment.replaceMemberCluster(tx, this.request({ agentId, memberClusterId }, caller));
+        }),
+      show: async (tx, done: ReplacedMemberCluster) => ({
+        ...(await this.present.show(tx, done)),
+        hubUids: [...done.hubUids],
+      }),
+    });
+    return { ...(shown ?? { agent: null, memberCluster: null, hubUids: [] }), userErrors: errors.map(toUserError) };
   }
 
   async revoke(input: RevokeAgentInput, caller: Caller): Promise<RevokeAgentPayload> {

@@ -56,6 +56,21 @@ export class ApproveAgentInput {
 }
 
 @InputType()
+export class ReplaceMemberClusterInput {
+  @Field(() => ID, { description: 'The member cluster that was rebuilt, restored, or whose agent was reinstalled.' })
+  memberClusterId!: string;
+
+  @Field(() => ID, {
+    description:
+      'An agent of the same scope that has enrolled from it, under a name of its own, and is PENDING_APPROVAL.',
+  })
+  agentId!: string;
+
+  @Field(() => String, { nullable: true, description: IDEMPOTENCY_KEY })
+  idempotencyKey?: string | null;
+}
+
+@InputType()
 export class RevokeAgentInput {
   @Field(() => ID)
   agentId!: string;

@@ -42,6 +42,24 @@ export class ApproveAgentPayload {
 }
 
 @ObjectType()
+export class ReplaceMemberClusterPayload {
+  @Field(() => Agent, { nullable: true })
+  agent!: Agent | null;
+
+  @Field(() => MemberCluster, { nullable: true })
+  memberCluster!: MemberCluster | null;
+
+  @Field(() => [ID], {
+    description:
+      'hubUids that the new agent serves from now on. What it does not find there shows DELETED_LOCALLY; nothing is made anew by itself.',
+  })
+  hubUids!: string[];
+
+  @Field(() => [UserError])
+  userErrors!: UserError[];
+}
+
+@ObjectType()
 export class RevokeAgentPayload {
   @Field(() => Agent, { nullable: true })
   agent!: Agent | null;

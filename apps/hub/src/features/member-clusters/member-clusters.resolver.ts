@@ -7,6 +7,7 @@ import {
   ApproveAgentInput,
   EnrolMemberClusterInput,
   ForgetMemberClusterInput,
+  ReplaceMemberClusterInput,
   RevokeAgentInput,
 } from './member-cluster.inputs.ts';
 import { Agent, LocalObject, MemberCluster, MemberClusterConnection } from './member-cluster.model.ts';
@@ -14,6 +15,7 @@ import {
   ApproveAgentPayload,
   EnrolMemberClusterPayload,
   ForgetMemberClusterPayload,
+  ReplaceMemberClusterPayload,
   RevokeAgentPayload,
 } from './member-cluster.payload.ts';
 import { MemberClusterReadsService } from './member-cluster-reads.service.ts';
@@ -73,6 +75,17 @@ export class MemberClustersResolver {
     @Context('caller') caller: Caller,
   ): Promise<ApproveAgentPayload> {
     return this.enrolment.approve(input, caller);
+  }
+
+  @Mutation(() => ReplaceMemberClusterPayload, {
+    description:
+      'Approves an enrolled agent in the place of the one that served the same scope: that one is revoked, its objects are handed over, nothing is deleted or made anew.',
+  })
+  replaceMemberCluster(
+    @Args('input') input: ReplaceMemberClusterInput,
+    @Context('caller') caller: Caller,
+  ): Promise<ReplaceMemberClusterPayload> {
+    return this.enrolment.replace(input, caller);
   }
 
   @Mutation(() => RevokeAgentPayload, { description: 'Ends its session at once and refuses its key from now on.' })

@@ -14,6 +14,7 @@ import { IDS, type IdSource } from '../../platform/lifecycle/time-and-ids.ts';
 import { loseSight } from '../agent-link/index.ts';
 import { checkEnrolment, formatInstallCommand, TOKEN_VALID_MS } from './enrolment.rules.ts';
 import * as rows from './enrolment.repository.ts';
+import { findPredecessors, moveObjects } from './replacement.repository.ts';
 import type {
   Actor,
   ApprovedAgent,
@@ -21,6 +22,8 @@ import type {
   EnrolledMemberCluster,
   EnrolMemberClusterInput,
   IssuedToken,
+  ReplacedMemberCluster,
+  ReplaceMemberClusterInput,
   ReissueTokenInput,
   RevokeAgentInput,
 } from './member-clusters.types.ts';
@@ -32,6 +35,8 @@ interface Request<I> {
 }
 
 const TOKEN_BYTES = 24;
+const NOTHING_TO_REPLACE =
+  'that member cluster has no agent of this scope to replace; approve this one with approveAgent';
 
 @Injectable()
 export class MemberClustersService {
@@ -101,6 +106,30 @@ export class MemberClustersService {
     }
     signalsOf(tx.dataSource).sendAfterCommit(tx, 'agent', agent.id);
     return succeed(approved);
+  }
+
+  /**
+   * A member cluster that was rebuilt, restored, or whose agent was reinstalled: the enrolled agent takes over what the old
+   * one of its scope served. The old one is revoked first, so that two never serve one object.
+   */
+  async replaceMemberCluster(
+    tx: EntityManager,
+    { input, actor, nowMs }: Request<ReplaceMemberClusterInput>,
+  ): Promise<Outcome<ReplacedMemberCluster>> {
+    const { agentId, memberClusterId } = input;
+    const agent = await rows.lockAgent(tx, agentId);
+    if (!agent) return refuse('NOT_FOUND', 'there is no such agent', ['input', 'agentId']);
+    const predecessors = await findPredecessors(tx, agentId, memberClusterId);
+    if (predecessors.length === 0) return refuse('NOT_FOUND', NOTHING_TO_REPLACE, ['input', 'memberClusterId']);
+    for (const each of predecessors) {
+      const old = await rows.lockAgent(tx, each);
+      if (old) await this.#revoke(tx, old, nowMs);
+    }
+    const approved = await this.approveAgent(tx, { input, actor, nowMs });
+    if (!approved.ok) return approved;
+    const hubUids = await moveObjects(tx, agentId, predecessors);
+    await loseSight(tx, agentId, nowMs);
+    return succeed({ ...approved.value, hubUids });
   }
 
   /** Its live session ends at once on whichever replica holds it; its key is refused from then on. */

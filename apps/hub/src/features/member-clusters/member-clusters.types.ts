@@ -46,6 +46,15 @@ export interface ApproveAgentInput {
   /** Joins a namespaced agent to another member cluster than the one it was enrolled under. */
   readonly memberClusterId?: string;
 }
+/** replaceMemberCluster: the agent that has enrolled takes the place of the one that serves the same scope there. */
+export interface ReplaceMemberClusterInput {
+  readonly agentId: string;
+  readonly memberClusterId: string;
+}
+export interface ReplacedMemberCluster extends ApprovedAgent {
+  /** What the new agent is asked for from now on. */
+  readonly hubUids: readonly string[];
+}
 export interface ApprovedAgent {
   readonly agentId: AgentId;
   readonly memberClusterId: MemberClusterId;
