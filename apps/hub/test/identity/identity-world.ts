@@ -41,6 +41,20 @@ export class IdentityWorld {
     this.link = this.run();
   }
 
+  /** The same Secret and the same settings in another place, or twice in one: its process is another one. */
+  static async copyOf(original: IdentityWorld, place: 'SAME_CLUSTER' | 'OTHER_CLUSTER'): Promise<IdentityWorld> {
+    if (place === 'SAME_CLUSTER') return original.#copyIn(original.kube);
+    const kube = await LinkWorld.start();
+    const at = { namespace: 'atoll-system', name: AGENT_IDENTITY_SECRET };
+    const { apiVersion, kind, data } = await original.kube.client.get(RESOURCE.secret, at);
+    await kube.client.create({ apiVersion, kind, metadata: at, data });
+    return original.#copyIn(kube);
+  }
+
+  #copyIn(kube: LinkWorld): IdentityWorld {
+    return new IdentityWorld(kube, this, { ...this.#settings, instanceId: 'copy' });
+  }
+
   /** Enrolled, approved, and in its first session. */
   static async start(hub: TestHub): Promise<IdentityWorld> {
     const { token, caCertificate, ...ids } = await enrol(hub);

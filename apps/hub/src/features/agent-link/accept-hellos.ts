@@ -53,7 +53,12 @@ export function acceptHellos(
     const active = found.filter(({ agent }) => locked.get(agent.id)?.agentState === 'ACTIVE');
     const cloned = await recordTakeOvers(tx, active, locked, nowMs);
     for (const agentId of cloned)
-      await quarantine(tx, agentId, 'two live instances take the session from each other', nowMs);
+      await quarantine(
+        tx,
+        agentId,
+        'two live processes took the session from each other more than three times in five minutes: a copy of its Kubernetes cluster runs beside it',
+        nowMs,
+      );
     const accepted = active.filter(({ agent }) => !cloned.has(agent.id));
     await writeSessions(tx, accepted, replica, nowMs);
     await appendChanges(

@@ -16,6 +16,7 @@ import { InventoryRepository } from './inventory.repository.ts';
 import { LINK_PARTS, type LinkParts } from './link-parts.ts';
 import { LiveSessions } from './live-sessions.ts';
 import { NextCaTeller } from './next-ca-teller.ts';
+import { QuarantineWatch } from './quarantine-watch.ts';
 import { SeenRecorder } from './seen-recorder.ts';
 import { SessionRepository } from './session.repository.ts';
 import { StatusIngest } from './status-ingest.ts';
@@ -73,6 +74,7 @@ function createLinkParts(
     AgentListener,
     FleetWorkers,
     NextCaTeller,
+    QuarantineWatch,
   ],
   exports: [AgentListener, NextCaTeller],
 })

@@ -136,7 +136,7 @@ export class HandshakeService {
     if (agent.fingerprint !== hello.fingerprint) {
       await this.#sessions.quarantine(
         agent.id,
-        `fingerprint ${hello.fingerprint} under a known key`,
+        `its key was used from another Kubernetes cluster, of fingerprint ${hello.fingerprint}: its Secret or its cluster was copied`,
         this.#clock.nowMs(),
       );
       return refused(

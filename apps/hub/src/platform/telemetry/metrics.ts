@@ -67,6 +67,11 @@ export class Metrics {
     registers: [this.registry],
   });
 
+  readonly agentsQuarantined = new Gauge({
+    name: 'atoll_hub_agents_quarantined',
+    help: 'Agents whose key was used in two places; they get nothing until a person has looked',
+    registers: [this.registry],
+  });
   readonly agentsWithoutNextCa = new Gauge({
     name: 'atoll_hub_agents_without_next_ca',
     help: "Active agents that do not trust the hub's next CA yet; 0 also when none is announced",
