@@ -83,7 +83,10 @@ describe('replaceMemberCluster', () => {
   it('finds again what is there: a reinstalled agent, a cluster restored from a backup', async () => {
     const { wanted, successor } = await replace();
     const { hubUid, hubGeneration, specHash } = wanted;
-    successor.send('InventoryChunk', { objects: [{ hubUid, hubGeneration, specHash, ...PLACE, unclaimed: false }], last: true });
+    successor.send('InventoryChunk', {
+      objects: [{ hubUid, hubGeneration, specHash, ...PLACE, unclaimed: false }],
+      last: true,
+    });
     await vi.waitFor(async () => expect(await readDelivery(api.hub, hubUid)).toMatchObject({ state: 'APPLIED' }));
     const item = { hubUid, ...PLACE, uid: randomUUID(), kind: 'RedisCluster', phase: 'Ready' };
     successor.send('StatusBatch', { counter: 0, items: [{ ...item, conditions: [], pods: [], foreignFields: [] }] });
