@@ -18,7 +18,7 @@ const ENROL = `mutation E($input: EnrolMemberClusterInput!) { enrolMemberCluster
   memberCluster { id } agent { id } caCertificate token userErrors { code message } } }`;
 const APPROVE = `mutation A($input: ApproveAgentInput!) { approveAgent(input: $input) { userErrors { code message } } }`;
 const AGENT = `query A($id: ID!) { memberCluster(id: $id) { agents { state connected } } }`;
-const SPEC = { mode: 'STANDALONE', engine: { type: 'REDIS', version: '8.0' }, size: 1 };
+export const SPEC_INPUT = { mode: 'STANDALONE', engine: { type: 'REDIS', version: '8.0' }, size: 1 };
 const WAIT = { timeout: 30_000, interval: 50 };
 
 export interface ProcessMember {
@@ -127,7 +127,11 @@ export class ProcessWorld {
 
   /** Wanted through the API. */
   want(hub: HubProcess, { memberClusterId }: ProcessMember, name: string, size = 1): Promise<RedisClusterView> {
-    return createRedisCluster(hub.api, { memberClusterId, namespace: 'default', name, spec: { ...SPEC, size } });
+    return createRedisCluster(hub.api, { memberClusterId, namespace: 'default', name, spec: { ...SPEC_INPUT, size } });
+  }
+
+  read(hub: HubProcess, id: string): Promise<RedisClusterView | undefined> {
+    return readRedisCluster(hub.api, id);
   }
 
   async untilSync(hub: HubProcess, id: string, sync: string): Promise<RedisClusterView> {
