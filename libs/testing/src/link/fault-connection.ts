@@ -6,6 +6,7 @@ import { FaultPipe } from './fault-pipe.ts';
 /** UP: from the one who dialled to the target. */
 export type Direction = 'UP' | 'DOWN' | 'BOTH';
 
+/** A host that begins with a slash is a Unix socket; its port says nothing. */
 export interface ProxyTarget {
   readonly host: string;
   readonly port: number;
@@ -37,7 +38,9 @@ export class FaultConnection {
   /** Until then the dialler waits in front of an accepted connection on which nothing moves. */
   dial({ host, port }: ProxyTarget): void {
     if (this.#target !== undefined || !this.isOpen) return;
-    const target = connect({ host, port, allowHalfOpen: true });
+    const target = connect(
+      host.startsWith('/') ? { path: host, allowHalfOpen: true } : { host, port, allowHalfOpen: true },
+    );
     target.on('error', () => undefined);
     target.on('close', () => this.#endWhenBothAreClosed());
     this.#target = target;
