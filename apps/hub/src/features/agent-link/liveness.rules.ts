@@ -12,6 +12,8 @@ export const GRACE_MS = DISCONNECTED_AFTER_MS;
 export const MASS_SHARE = 0.2;
 export const MASS_MIN_AGENTS = 5;
 export const SECOND_LOOK_MS = 15_000;
+/** Silence that counts as recent, and so as of one cause. */
+export const MASS_WINDOW_MS = DISCONNECTED_AFTER_MS + 60_000;
 
 const ORDER: Readonly<Record<Freshness, number>> = { FRESH: 0, LATE: 1, UNKNOWN: 2 };
 
@@ -33,20 +35,38 @@ export function judge(ageMs: number): Freshness {
 export interface Look {
   readonly fleetSize: number;
   readonly inGrace: boolean;
-  /** Since when a mass verdict has been put off, ms; undefined: it has not. */
+  /**
+   * Agents that fell silent lately, up to MASS_WINDOW_MS ago, lost already or not. Heartbeats are written every few
+   * seconds, so those that fall silent together are not lost together: no look by itself would see that they are many.
+   */
+  readonly silent: number;
+  /** Since when a mass verdict has waited, ms; undefined: none does. */
   readonly massSinceMs?: number;
   readonly nowMs: number;
 }
 
-/** `putOff`: a mass verdict waits for its second look. */
-export function judgeAll(rows: readonly SeenRow[], look: Look): { verdicts: readonly NewVerdict[]; putOff: boolean } {
+export interface Judgement {
+  readonly verdicts: readonly NewVerdict[];
+  /** A mass verdict waits for its second look: whoever would be lost is late until then. */
+  readonly putOff: boolean;
+  /** A large part of the fleet is silent, and a first look has found some of it lost. */
+  readonly isMass: boolean;
+}
+
+export function judgeAll(rows: readonly SeenRow[], look: Look): Judgement {
   const changed = rows.map((row) => ({ ...row, next: judge(row.ageMs) })).filter((row) => row.next !== row.verdict);
   const better = changed.filter((row) => ORDER[row.next] < ORDER[row.verdict]);
   const worse = look.inGrace ? [] : changed.filter((row) => ORDER[row.next] > ORDER[row.verdict]);
   const lost = worse.filter((row) => row.next === 'UNKNOWN').length;
-  const isMass = lost >= MASS_MIN_AGENTS && lost > look.fleetSize * MASS_SHARE;
+  const silent = Math.max(lost, look.silent);
+  const isLarge = silent >= MASS_MIN_AGENTS && silent > look.fleetSize * MASS_SHARE;
   const seenTwice = look.massSinceMs !== undefined && look.nowMs - look.massSinceMs >= SECOND_LOOK_MS;
-  const putOff = isMass && !seenTwice;
-  const told = [...better, ...(putOff ? worse.filter((row) => row.next !== 'UNKNOWN') : worse)];
-  return { verdicts: told.map((row) => ({ agentId: row.agentId, verdict: row.next })), putOff };
+  const putOff = isLarge && lost > 0 && !seenTwice;
+  const told = putOff ? worse.map((row) => ({ ...row, next: 'LATE' as const })) : worse;
+  const verdicts = [...better, ...told.filter((row) => row.next !== row.verdict)];
+  return {
+    verdicts: verdicts.map((row) => ({ agentId: row.agentId, verdict: row.next })),
+    putOff,
+    isMass: isLarge && (lost > 0 || look.massSinceMs !== undefined),
+  };
 }

@@ -7,7 +7,15 @@
 import { DISCONNECTED_AFTER_MS, LATE_AFTER_MS } from '#domain';
 import type { EntityManager } from 'typeorm';
 
-import { GRACE_MS, judgeAll, MASS_MIN_AGENTS, type NewVerdict, PULSE_GAP_MS, type SeenRow } from './liveness.rules.ts';
+import {
+  GRACE_MS,
+  judgeAll,
+  MASS_MIN_AGENTS,
+  MASS_WINDOW_MS,
+  type NewVerdict,
+  PULSE_GAP_MS,
+  type SeenRow,
+} from './liveness.rules.ts';
 import { storeVerdicts } from './store-verdicts.ts';
 
 const MS = (p: string): string => `${p} * interval '1 millisecond'`;
@@ -20,6 +28,7 @@ const MAY_CHANGE = `CASE verdict
   ELSE seen_at > ${lost} END`;
 const LOOK = `
 SELECT coalesce(array_agg(agent_id) FILTER (WHERE ${MAY_CHANGE}), '{}') AS "agentIds",
+  count(*) FILTER (WHERE seen_at <= ${late} AND seen_at > now() - ${MS('$4')}) AS silent,
   extract(epoch FROM least(min(seen_at) FILTER (WHERE verdict = 'FRESH' AND seen_at > ${late}) + ${MS('$1')},
     min(seen_at) FILTER (WHERE verdict = 'LATE' AND seen_at > ${lost}) + ${MS('$2')}) - now())::float8 * 1000 AS "dueInMs"
 FROM agent_seen`;
@@ -33,16 +42,18 @@ export interface LookResult {
 export class LivenessWork {
   async look(tx: EntityManager): Promise<LookResult> {
     const pulse = await takePulse(tx);
-    const [found] = await tx.query<{ agentIds: string[]; dueInMs: number | null }[]>(LOOK, [
+    const [found] = await tx.query<{ agentIds: string[]; silent: number; dueInMs: number | null }[]>(LOOK, [
       LATE_AFTER_MS,
       DISCONNECTED_AFTER_MS,
       pulse.inGrace,
+      MASS_WINDOW_MS,
     ]);
     const rows = await lockRows(tx, found?.agentIds ?? []);
-    const fleetSize = rows.length >= MASS_MIN_AGENTS ? await countFleet(tx) : 0;
-    const { massSinceMs, ...look } = { ...pulse, fleetSize };
-    const { verdicts, putOff } = judgeAll(rows, massSinceMs === null ? look : { ...look, massSinceMs });
-    await rememberMass(tx, massSinceMs, putOff);
+    const silent = found?.silent ?? 0;
+    const mayBeMass = Math.max(rows.length, silent) >= MASS_MIN_AGENTS;
+    const { massSinceMs, ...look } = { ...pulse, silent, fleetSize: mayBeMass ? await countFleet(tx) : 0 };
+    const { verdicts, isMass } = judgeAll(rows, massSinceMs === null ? look : { ...look, massSinceMs });
+    await rememberMass(tx, massSinceMs, isMass);
     const told = [...verdicts, ...(await findMuted(tx))];
     await writeVerdicts(tx, told, pulse.nowMs);
     return { verdicts: told, dueInMs: found?.dueInMs ?? null };
@@ -100,9 +111,9 @@ async function takePulse(tx: EntityManager): Promise<Pulse> {
   return rows[0];
 }
 
-async function rememberMass(tx: EntityManager, sinceMs: number | null, putOff: boolean): Promise<void> {
-  if (putOff === (sinceMs !== null)) return;
-  await tx.query(`UPDATE liveness_pulse SET mass_since = ${putOff ? 'now()' : 'NULL'}`);
+async function rememberMass(tx: EntityManager, sinceMs: number | null, isMass: boolean): Promise<void> {
+  if (isMass === (sinceMs !== null)) return;
+  await tx.query(`UPDATE liveness_pulse SET mass_since = ${isMass ? 'now()' : 'NULL'}`);
 }
 
 async function writeVerdicts(tx: EntityManager, verdicts: readonly NewVerdict[], nowMs: number): Promise<void> {
