@@ -48,7 +48,7 @@ export async function startHaproxy(dataDir: string, ports: Ports, plan: HaproxyP
   const program = (await findCommand('haproxy')) ?? 'haproxy';
   const read = (name: string): Promise<string> => readFile(join(dataDir, 'tls', name), 'utf8');
   const bundle = join(dataDir, 'haproxy.pem');
-  await writeFile(bundle, `${await read('server.crt')}${await read('server.key')}`, { mode: 0o600 });
+  await writeFile(bundle, `${await read('server.crt')}\n${await read('server.key')}\n`, { mode: 0o600 });
   const file = join(dataDir, 'haproxy.cfg');
   await writeFile(file, configure(bundle, ports, plan.each));
   const children = Array.from({ length: plan.processes }, () =>
