@@ -8,6 +8,8 @@ export const SENTINEL_INPUT = {
   resources: memory,
 };
 
+export const STANDALONE_INPUT = { ...SENTINEL_INPUT, mode: 'STANDALONE', size: 1 };
+
 export const SENTINEL_SPEC = {
   engine: { type: 'Redis', version: '8.0' },
   mode: 'Sentinel',

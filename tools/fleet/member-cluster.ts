@@ -15,6 +15,8 @@ export interface AgentInstall {
   readonly agentImage: string;
   readonly labels?: Readonly<Record<string, string>>;
   readonly region?: string;
+  /** Folder of the charts; absent: those of this tree. */
+  readonly charts?: string;
   /** `host:port` of the hub, when the cluster sees it under another address than the default one. */
   readonly hubAddress?: string;
 }
@@ -88,7 +90,8 @@ export async function enrolCluster(
   };
   const { enrolMemberCluster } = await api.request<{ enrolMemberCluster: Enrolment }>(ENROL, { input });
   const enrolment = expectNoUserErrors(enrolMemberCluster);
-  const [, ...args] = splitCommand(enrolment.installCommand);
+  const { charts = 'helm' } = install;
+  const [, ...args] = splitCommand(enrolment.installCommand).map((word) => word.replace(/^helm\//, `${charts}/`));
   const colon = install.agentImage.lastIndexOf(':');
   await runCommand([
     install.helm,

@@ -1,6 +1,7 @@
 /** Rule 14 at the agent: what protocol 1 recorded is what this agent reads and sends; no version in common is said plainly. */
 import { readFileSync } from 'node:fs';
-import { findThawed, LinkWorld, until } from '#testing';
+import { freezeSpec } from '#protocol';
+import { buildUpsert, findThawed, LinkWorld, sendDelta, until } from '#testing';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { Link } from './index.ts';
 
@@ -63,6 +64,33 @@ describe('rule 14: an agent of today', () => {
       expect(link.state().lastFailure).toMatch(/Upgrade this agent to 0\.9|AGENT_REVOKED/);
     } else await until('it dials again', () => world.hub.connections.length > 1);
     expect(logged.join()).not.toContain('cannot read');
+  });
+
+  it('says which field the definition here lacks, once and for all, and applies the rest', async () => {
+    world = await LinkWorld.start();
+    // As a real API server answers a server-side apply of a field that the definition does not declare.
+    world.kube.inject({
+      when: ({ method, body }) => method === 'PATCH' && body.includes('"suspend"'),
+      act: {
+        kind: 'status',
+        code: 500,
+        reason: '',
+        message:
+          'failed to create typed patch object (shop/new; redis.atoll.dev/v1alpha1): .spec.suspend: field not declared in schema',
+      },
+      times: Infinity,
+    });
+    world.run(new Link(world.settings(), world.parts()));
+    const session = await world.hub.nextSession();
+    const { text, hash } = freezeSpec({ mode: 'Standalone', suspend: true });
+    const tooNew = { ...buildUpsert('new', 1), spec: text, specHash: hash };
+    const ack = await sendDelta(session, 1, [tooNew, buildUpsert('old', 1)]);
+    expect(ack.outcomes).toMatchObject([
+      { hubUid: 'new', state: 'REJECTED', code: 'CRD_TOO_OLD', retryable: false },
+      { hubUid: 'old', state: 'APPLIED' },
+    ]);
+    expect(ack.outcomes[0]?.message).toContain('.spec.suspend: field not declared in schema');
+    expect(await world.find('new')).toBeUndefined();
   });
 
   it('says which versions the hub speaks and which it speaks itself', async () => {

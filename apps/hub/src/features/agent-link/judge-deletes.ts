@@ -31,8 +31,8 @@ export interface Judge {
 interface DoomedRow {
   readonly hubUid: string;
   readonly actor: string | null;
-  /** It was approved before, and the approval has expired. */
-  readonly approved: boolean;
+  /** A person approved it; OVER: the approval has expired. */
+  readonly approval: 'GOOD' | 'OVER' | null;
 }
 
 /** Returns the hubUids that may be sent. */
@@ -41,11 +41,11 @@ export async function judgeDeletes(
   { agentId, hubUids }: DeletesOfAgent,
   judge: Judge,
 ): Promise<ReadonlySet<string>> {
-  const rows = await lockDoomed(tx, agentId, hubUids);
+  const rows = await lockDoomed(tx, { agentId, hubUids }, judge.nowMs);
   await tx.query('SELECT pg_advisory_xact_lock($1)', [BREAKER_LOCK]);
   const passed = new Set<string>();
   for (const row of rows) {
-    const hold = row.approved ? APPROVAL_IS_OVER : await findHold(tx, agentId, row, judge);
+    const hold = await findHold(tx, agentId, row, judge);
     if (hold !== undefined) {
       await holdBack(tx, row, hold, judge.nowMs);
       continue;
@@ -56,22 +56,24 @@ export async function judgeDeletes(
   return passed;
 }
 
-function lockDoomed(tx: EntityManager, agentId: string, hubUids: readonly string[]): Promise<DoomedRow[]> {
+function lockDoomed(tx: EntityManager, { agentId, hubUids }: DeletesOfAgent, nowMs: number): Promise<DoomedRow[]> {
   return tx.query(
     `SELECT r.hub_uid AS "hubUid", r.deletion_actor AS actor,
-       EXISTS (SELECT 1 FROM tombstone_release AS t WHERE t.hub_uid = r.hub_uid AND t.approval_id IS NOT NULL) AS approved
+       (SELECT CASE WHEN a.expires_at > $3 THEN 'GOOD' ELSE 'OVER' END FROM tombstone_release AS t
+          JOIN delete_approval AS a ON a.id = t.approval_id WHERE t.hub_uid = r.hub_uid) AS approval
      FROM resource AS r WHERE r.agent_id = $1 AND r.hub_uid = ANY($2::uuid[]) AND r.deletion = 'DELETE'
      ORDER BY r.hub_uid FOR NO KEY UPDATE OF r`,
-    [agentId, hubUids],
+    [agentId, hubUids, new Date(nowMs)],
   );
 }
 
 async function findHold(
   tx: EntityManager,
   agentId: string,
-  { actor }: DoomedRow,
+  { actor, approval }: DoomedRow,
   { limits, nowMs }: Judge,
 ): Promise<string | undefined> {
+  if (approval !== null) return approval === 'OVER' ? APPROVAL_IS_OVER : undefined;
   const rows = await tx.query<PassedDeletes[]>(
     `SELECT count(*) FILTER (WHERE agent_id = $2)::int AS "byAgent", count(*) FILTER (WHERE actor = $3)::int AS "byActor",
        count(*)::int AS "inFleet"

@@ -323,6 +323,34 @@ describe('tombstones', () => {
     agent.close();
   });
 
+  it('asked for while a create is on its way: its late answers neither end the delete nor hide it', async () => {
+    const enrolled = await enrolAgent(hub);
+    const { agent } = await openSession(hub, enrolled);
+    const wanted = await want(hub, enrolled, 'stale');
+    await agent.next('Delta');
+    await unwant(hub, enrolled, wanted.hubUid);
+    const answers = [
+      { ...wanted, state: 'REJECTED', code: 'NOT_PERMITTED_HERE', retryable: true },
+      { ...wanted, state: 'DELETED_LOCALLY', code: 'DELETED_LOCALLY' },
+      { ...wanted, state: 'APPLIED' },
+    ] as const;
+    for (const answer of answers) agent.send('DesiredAck', { revision: 1, outcomes: [answer], digest: EMPTY_DIGEST });
+    const delta = await agent.next('Delta');
+    expect(delta).toMatchObject({ revision: 2, upserts: [], tombstones: [{ hubUid: wanted.hubUid }] });
+    // Still listed, as being deleted, and with what the member cluster holds by now.
+    await vi.waitFor(async () =>
+      expect(await readDelivery(hub, wanted.hubUid)).toMatchObject({
+        state: 'PENDING',
+        code: null,
+        applied_generation: 1,
+      }),
+    );
+    const deleted = { hubUid: wanted.hubUid, hubGeneration: 0, state: 'DELETED' } as const;
+    agent.send('DesiredAck', { revision: 2, outcomes: [deleted], digest: EMPTY_DIGEST });
+    await vi.waitFor(async () => expect(await readDelivery(hub, wanted.hubUid)).toBeUndefined());
+    agent.close();
+  });
+
   it('beyond three in five minutes wait for an approval', async () => {
     const enrolled = await enrolAgent(hub);
     const { agent } = await openSession(hub, enrolled);

@@ -171,6 +171,18 @@ describe('rule 2: many deletes', () => {
     back.close();
   });
 
+  it('whose approval was given stays approved when it is let go in between and asked for again', async () => {
+    await makeMember();
+    const made = await make(4);
+    for (const one of made) await remove(one);
+    const last = made.at(-1)!;
+    await approve([last]);
+    const target = { id: last.id, expectedGeneration: null };
+    expect(codes(await api.admin.mutate('forgetRedisCluster', target, FIELDS))).toEqual([]);
+    expect(await remove(last)).toMatchObject({ redisCluster: { delivery: { state: 'PENDING' } } });
+    session.close();
+  });
+
   it('of one object, asked for again and again, queue one item and raise one revision', async () => {
     await makeMember();
     const [one] = (await make(1)) as [Created];
