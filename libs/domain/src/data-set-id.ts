@@ -4,6 +4,7 @@
  * annotation, which adoption and a person use to take up an existing data set; then the hub's id; then Kubernetes' own.
  * Were a later edit of an annotation to win, the pods would be left behind and an empty data set made beside them.
  */
+import { hubUidOf } from './hub-uid.ts';
 import { asDataSetId } from './ids.ts';
 import type { DataSetId } from './ids.ts';
 import { ANNOTATION } from './names.ts';
@@ -12,6 +13,6 @@ import type { RedisClusterObject } from './redis-cluster.ts';
 export const dataSetIdOf = (resource: RedisClusterObject): DataSetId => {
   const { annotations, uid } = resource.metadata;
   const id =
-    resource.status?.dataSetId || annotations?.[ANNOTATION.dataSetId] || annotations?.[ANNOTATION.hubUid] || uid || '';
+    resource.status?.dataSetId || annotations?.[ANNOTATION.dataSetId] || hubUidOf(resource.metadata) || uid || '';
   return asDataSetId(id);
 };

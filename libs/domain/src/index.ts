@@ -6,6 +6,7 @@ export * from './engine-catalogue.ts';
 export * from './error-codes.ts';
 export * from './find-unheld.ts';
 export * from './fleet.ts';
+export * from './hub-uid.ts';
 export * from './ids.ts';
 export * from './known-crd-schemas.ts';
 export * from './names.ts';

@@ -11,6 +11,8 @@ export const REDIS_OPERATION_CRD_NAME = `${REDIS_OPERATION_PLURAL}.${API_GROUP}`
 
 export const ANNOTATION = {
   hubUid: `${API_GROUP}/hub-uid`,
+  /** `namespace/name` that the hub gave the object: under another one the annotations are a copy's (see hub-uid.ts). */
+  hubName: `${API_GROUP}/hub-name`,
   hubGeneration: `${API_GROUP}/hub-generation`,
   specHash: `${API_GROUP}/spec-hash`,
   /** Owner text (see scope.ts) of the agent that applied it for its hub: two agents of one cluster count their own. */

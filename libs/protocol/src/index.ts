@@ -1,5 +1,6 @@
 export * from './canonical-json.ts';
 export * from './chunk-by-size.ts';
+export * from './copied-condition.ts';
 export * from './dialects.ts';
 export * from './digest.ts';
 export * from './envelopes.ts';

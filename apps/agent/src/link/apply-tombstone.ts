@@ -85,7 +85,13 @@ async function deleteObject(api: MemberApi, tombstone: Tombstone, live: KubeObje
   return { outcome: gone ? outcomeOf(tombstone, 'DELETED') : terminating(tombstone), remember: true };
 }
 
-const HUB_ANNOTATIONS = [ANNOTATION.hubUid, ANNOTATION.hubGeneration, ANNOTATION.specHash, ANNOTATION.pushedBy];
+const HUB_ANNOTATIONS = [
+  ANNOTATION.hubUid,
+  ANNOTATION.hubName,
+  ANNOTATION.hubGeneration,
+  ANNOTATION.specHash,
+  ANNOTATION.pushedBy,
+];
 
 /**
  * Without the explicit data set id the operator would take the object for a new data set once the hubUid is gone. The

@@ -5,7 +5,7 @@
  * object is applied with its uid, so it can neither be mixed up nor made again.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { ANNOTATION, FIELD_MANAGER, LABEL, formatScopeOwner } from '#domain';
+import { ANNOTATION, FIELD_MANAGER, LABEL, formatScopeOwner, hubUidOf } from '#domain';
 import type { KubeObject, TombstoneKind } from '#domain';
 import { KubeError, RESOURCE, fieldOwners, valueAtPath } from '#kube';
 import type { FieldConflict } from '#kube';
@@ -50,7 +50,7 @@ export async function applyUpsert(context: UpsertContext, upsert: Upsert): Promi
         upsert,
         live,
         tombstone: context.tombstoneOf(upsert.hubUid),
-        liveIsUnclaimed: context.isUnclaimed(live?.metadata.annotations?.[ANNOTATION.hubUid] ?? ''),
+        liveIsUnclaimed: context.isUnclaimed(live === undefined ? '' : (hubUidOf(live.metadata) ?? '')),
         bounds: context.bounds,
       });
       if (decision.kind === 'OUTCOME') return { outcome: decision.outcome };

@@ -1,5 +1,5 @@
 /** The body of a server-side apply: the wanted spec, the annotations of 03 and who pushes in the same write, nothing else. */
-import { ANNOTATION } from '#domain';
+import { ANNOTATION, formatObjectKey } from '#domain';
 import type { KubeObject, ObjectMeta } from '#domain';
 import { withoutPaths } from '#kube';
 import type { Upsert } from '#protocol';
@@ -27,6 +27,7 @@ export function buildApplyBody(
       ...(uid === undefined ? {} : { uid }),
       annotations: {
         [ANNOTATION.hubUid]: upsert.hubUid,
+        [ANNOTATION.hubName]: formatObjectKey(upsert),
         [ANNOTATION.hubGeneration]: String(upsert.hubGeneration),
         [ANNOTATION.specHash]: upsert.specHash,
         [ANNOTATION.pushedBy]: pushedBy,

@@ -1,6 +1,6 @@
 import { ANNOTATION } from '#domain';
 import type { RedisClusterObject, RedisClusterSpec } from '#domain';
-import { freezeSpec, parseAgentFrame } from '#protocol';
+import { COPIED_CONDITION, freezeSpec, parseAgentFrame } from '#protocol';
 import type { StatusItem } from '#protocol';
 import { describe, expect, it } from 'vitest';
 import { buildGoneItem, buildStatusItem } from './build-status-item.ts';
@@ -94,6 +94,22 @@ describe('a status item', () => {
     const item = build(object({}, { annotations: {}, managedFields: [owned('kubectl', { 'f:size': {} })] }));
     expect(item.hubUid).toBeUndefined();
     expect(item).toMatchObject({ dataSetId: 'k1', liveSpec: spec, foreignFields: [] });
+  });
+
+  it('shows a copy of a pushed object as the hand-made object it is, and says so', () => {
+    const { annotations } = object().metadata;
+    const copied = object({}, { name: 'copy', annotations: { ...annotations, [ANNOTATION.hubName]: 'shop/cart' } });
+    const byAge = buildStatusItem(object(), { unclaimed: false, isCopy: true });
+    for (const item of [build(copied), byAge]) {
+      expect(item.hubUid).toBeUndefined();
+      expect(item).toMatchObject({
+        liveSpec: spec,
+        foreignFields: [],
+        conditions: [{ type: COPIED_CONDITION, status: 'True' }],
+      });
+    }
+    expect(build(copied).conditions[0]?.message).toContain('copied from shop/cart');
+    expect(build(copied).dataSetId).toBe('k1');
   });
 
   it('marks what is terminating, unclaimed and gone', () => {

@@ -2,8 +2,9 @@
  * One RedisCluster as the hub sees it: the states of its CR, who else owns spec fields, and the live spec where the hub
  * could not know it: for a hand-made object, and when the live spec is not the text that was pushed. Pure.
  */
-import type { Endpoints, PodStatus, RedisClusterObject, RedisClusterStatus } from '#domain';
-import { canonicalJson, specHash } from '#protocol';
+import { ANNOTATION, originalOf } from '#domain';
+import type { Condition, Endpoints, PodStatus, RedisClusterObject, RedisClusterStatus } from '#domain';
+import { COPIED_CONDITION, canonicalJson, specHash } from '#protocol';
 import type { StatusDetails, StatusItem } from '#protocol';
 import { readDataSetId, readHubVersion } from './hub-version.ts';
 import { listForeignFields } from './list-foreign-fields.ts';
@@ -11,6 +12,8 @@ import { listForeignFields } from './list-foreign-fields.ts';
 export interface StatusExtras {
   readonly numbers?: Readonly<Record<string, number>>;
   readonly unclaimed: boolean;
+  /** Another object here is the one that the hub means by this hubUid. */
+  readonly isCopy?: boolean;
 }
 
 /** Drops what is undefined: the wire has no undefined, and absent is what it means. */
@@ -19,10 +22,11 @@ function present<T extends object>(fields: T): { [K in keyof T]: Exclude<T[K], u
 }
 
 export function buildStatusItem(object: RedisClusterObject, extras: StatusExtras): StatusItem {
-  const version = readHubVersion(object);
+  const original = extras.isCopy === true ? 'another object' : originalOf(object.metadata);
+  const version = original === undefined ? readHubVersion(object) : undefined;
   const foreignFields = version === undefined ? [] : listForeignFields(object);
   const asPushed = version !== undefined && isAsPushed(object, version.specHash);
-  const { status = {} } = object;
+  const status = statusToTell(object, original);
   const item = {
     hubUid: version?.hubUid,
     ...identityOf(object),
@@ -60,6 +64,24 @@ const statesOf = (status: RedisClusterStatus): Record<string, unknown> => ({
   primaryTerm: status.primaryTerm,
   endpoints: status.endpoints === undefined ? undefined : textsOf(status.endpoints),
   pods: podsOf(status),
+});
+
+function statusToTell(object: RedisClusterObject, original: string | undefined): RedisClusterStatus {
+  const { status = {} } = object;
+  if (original === undefined) return status;
+  return { ...status, conditions: [...(status.conditions ?? []), copiedCondition(object, original)] };
+}
+
+/** Told to the hub alone: the operator treats a copy as what it is, an object made by hand. */
+const copiedCondition = ({ metadata }: RedisClusterObject, original: string): Condition => ({
+  type: COPIED_CONDITION,
+  status: 'True',
+  reason: 'AnnotationsCopied',
+  message:
+    `The annotations of this object were copied from ${original}, so the hub does not take it for the object that they name. ` +
+    `Remove ${ANNOTATION.hubUid} from it, or adopt it under the hub.`,
+  observedGeneration: metadata.generation ?? 0,
+  lastTransitionTime: metadata.creationTimestamp ?? '',
 });
 
 /** Undefined while there is nothing to tell. */

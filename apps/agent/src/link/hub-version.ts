@@ -1,13 +1,13 @@
 /** What the annotations of an object say about the hub that pushed it. */
-import { ANNOTATION } from '#domain';
+import { ANNOTATION, hubUidOf } from '#domain';
 import type { KubeObject, RedisClusterStatus } from '#domain';
 import type { ObjectVersion } from '#protocol';
 
-/** The version that was written last; undefined for an object that no hub pushed. A lost generation counts as 0. */
+/** The version that was written last; undefined for what no hub pushed, and for a copy. A lost generation counts as 0. */
 export function readHubVersion(object: KubeObject): ObjectVersion | undefined {
   const annotations = object.metadata.annotations ?? {};
-  const hubUid = annotations[ANNOTATION.hubUid];
-  if (hubUid === undefined || hubUid === '') return undefined;
+  const hubUid = hubUidOf(object.metadata);
+  if (hubUid === undefined) return undefined;
   const generation = Number(annotations[ANNOTATION.hubGeneration]);
   return {
     hubUid,
@@ -20,7 +20,5 @@ export function readHubVersion(object: KubeObject): ObjectVersion | undefined {
 export function readDataSetId(object: KubeObject): string | undefined {
   const status = object['status'] as RedisClusterStatus | undefined;
   const annotations = object.metadata.annotations ?? {};
-  return (
-    status?.dataSetId ?? annotations[ANNOTATION.dataSetId] ?? annotations[ANNOTATION.hubUid] ?? object.metadata.uid
-  );
+  return status?.dataSetId ?? annotations[ANNOTATION.dataSetId] ?? hubUidOf(object.metadata) ?? object.metadata.uid;
 }

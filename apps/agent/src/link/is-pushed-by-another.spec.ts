@@ -18,6 +18,15 @@ describe('whose push an object is', () => {
     ['pushed by this agent', { [ANNOTATION.hubUid]: 'u', [ANNOTATION.pushedBy]: 'CLUSTER' }, false],
     ['pushed by release 0.1.0', { [ANNOTATION.hubUid]: 'u' }, false],
     ['let go by the other one', { [ANNOTATION.pushedBy]: 'NAMESPACE/shop' }, false],
+    [
+      "a copy of the other one's",
+      {
+        [ANNOTATION.hubUid]: 'u',
+        [ANNOTATION.hubName]: 'other/a',
+        [ANNOTATION.pushedBy]: 'NAMESPACE/other',
+      },
+      false,
+    ],
     ['made by hand', undefined, false],
   ])('%s: %s', (_, annotations, expected) => {
     expect(judge(annotations)).toBe(expected);

@@ -5,7 +5,7 @@
 import { ANNOTATION } from '#domain';
 import type { RedisClusterObject } from '#domain';
 import { RESOURCE } from '#kube';
-import { EMPTY_DIGEST, digestOf, freezeSpec } from '#protocol';
+import { COPIED_CONDITION, EMPTY_DIGEST, digestOf, freezeSpec } from '#protocol';
 import type { Tombstone } from '#protocol';
 import { LinkWorld, buildTombstone, buildUpsert, describeOutcomes, sendDelta } from '#testing';
 import { afterEach, describe, expect, it, vi } from 'vitest';
@@ -37,6 +37,7 @@ describe('what the hub wants', () => {
     expect(object?.spec).toMatchObject({ size: 3 });
     expect(object?.metadata.annotations).toEqual({
       [ANNOTATION.hubUid]: 'b',
+      [ANNOTATION.hubName]: 'shop/b',
       [ANNOTATION.hubGeneration]: '4',
       [ANNOTATION.specHash]: buildUpsert('b', 4).specHash,
       [ANNOTATION.pushedBy]: 'CLUSTER',
@@ -62,6 +63,34 @@ describe('what the hub wants', () => {
     expect(world.writesTo('a')).toBe(1);
     session.connection.terminate();
     expect((await world.hub.nextSession()).hello).toMatchObject({ appliedRevision: 4, specDigest: first.digest });
+  });
+
+  it('is not confused by a copy of its YAML under another name', async () => {
+    const world = await startWorld();
+    runLink(world);
+    const session = await world.hub.nextSession();
+    const first = await sendDelta(session, 1, [buildUpsert('a', 1)]);
+    const original = await world.find('a');
+    if (original === undefined) throw new Error('it was not applied');
+    const { annotations = {} } = original.metadata;
+    await world.client.create({ ...original, metadata: { namespace: 'shop', name: 'copy', annotations } });
+    const isOfCopy = ({ name }: { readonly name: string }): boolean => name === 'copy';
+    const told = await session.connection.next('StatusBatch', ({ items }) => items.some(isOfCopy));
+    const item = told.items.find(isOfCopy);
+    expect(item?.hubUid).toBeUndefined();
+    expect(item?.conditions).toMatchObject([{ type: COPIED_CONDITION }]);
+    // Counted once, and the name is taken by somebody's own object.
+    const second = await sendDelta(session, 2, [buildUpsert('b', 1, { name: 'copy' })]);
+    expect(describeOutcomes(second)).toEqual(['b REJECTED ALREADY_EXISTS']);
+    expect(second.digest).toBe(first.digest);
+    await world.client.delete(RESOURCE.redisCluster, { namespace: 'shop', name: 'copy' }, {});
+    const after = await session.connection.next('DesiredAck');
+    // The end of the copy is no end of the original: the waiting one is made, nothing is told as deleted.
+    expect(describeOutcomes(after)).toEqual(['b APPLIED']);
+    const outcomes = session.connection.received.flatMap((one) =>
+      one.type === 'DesiredAck' ? one.payload.outcomes : [],
+    );
+    expect(outcomes.filter(({ state }) => state === 'DELETED_LOCALLY')).toEqual([]);
   });
 
   it('removes a field that the next generation no longer has', async () => {

@@ -2,6 +2,7 @@ import { ANNOTATION, formatObjectKey } from '#domain';
 import type { ObjectKey, RedisClusterObject } from '#domain';
 import { EMPTY_DIGEST, digestOf } from '#protocol';
 import { describe, expect, it } from 'vitest';
+import { leaveOutCopies } from './leave-out-copies.ts';
 import { ManagedIndex } from './managed-index.ts';
 
 const KEY = { namespace: 'shop', name: 'cart' };
@@ -95,5 +96,33 @@ describe('the index of managed objects', () => {
     world.index.wrote(object(1, 10));
     world.pass(61_000);
     expect(world.digest()).toBe(EMPTY_DIGEST);
+  });
+
+  it('counts a hubUid once: the named object, else the oldest, whatever copies of it there are', () => {
+    const at = (name: string, creationTimestamp: string, named = false): RedisClusterObject => {
+      const one = object(1, 10, `uid-${name}`);
+      const { annotations = {} } = one.metadata;
+      const hubName = named ? { [ANNOTATION.hubName]: `shop/${name}` } : {};
+      return {
+        ...one,
+        metadata: { ...one.metadata, name, creationTimestamp, annotations: { ...annotations, ...hubName } },
+      };
+    };
+    const [young, old] = [at('young', '2026-11-30T10:00:01Z'), at('old', '2026-11-30T10:00:00Z')];
+    const named = at('named', '2026-11-30T10:00:02Z', true);
+    const nameOf = (...objects: RedisClusterObject[]): string[] =>
+      leaveOutCopies(objects).map(({ metadata }) => metadata.name);
+    expect([nameOf(young, old), nameOf(old, young), nameOf(old, named, young)]).toEqual([['old'], ['old'], ['named']]);
+    const world = createWorld();
+    world.watch(old);
+    world.index.wrote(young);
+    expect(world.digest()).toBe(digest(1));
+    expect(['old', 'young'].map((name) => world.index.isCopy({ namespace: 'shop', name }, 'u1'))).toEqual([
+      false,
+      true,
+    ]);
+    expect(world.index.isCopy({ namespace: 'shop', name: 'old' }, 'u2')).toBe(false);
+    world.watch(undefined);
+    expect(world.index.isCopy({ namespace: 'shop', name: 'young' }, 'u1')).toBe(false);
   });
 });

@@ -8,6 +8,7 @@ import type { Clock, KubeObject, ObjectKey } from '#domain';
 import { digestOf } from '#protocol';
 import type { ObjectVersion } from '#protocol';
 import { readHubVersion } from './hub-version.ts';
+import { leaveOutCopies } from './leave-out-copies.ts';
 import type { RedisClusterStore } from './ports.ts';
 
 /** A write that the watch has not shown after this long was undone by somebody else before we saw it. */
@@ -29,6 +30,8 @@ export class ManagedIndex {
   readonly #store: RedisClusterStore;
   readonly #clock: Clock;
   readonly #own = new Map<string, OwnWrite>();
+  /** Which name each hubUid belongs to; undefined after a change. */
+  #names: ReadonlyMap<string, string> | undefined;
 
   constructor(store: RedisClusterStore, clock: Clock) {
     this.#store = store;
@@ -38,8 +41,12 @@ export class ManagedIndex {
   /** Starts with empty books. Returns the end of it. */
   open(): () => void {
     this.#own.clear();
+    this.#names = undefined;
     // At each change, not only when asked: an object that comes and goes in between must not stay in our books.
-    return this.#store.onChange((key) => this.#settle(formatObjectKey(key)));
+    return this.#store.onChange((key) => {
+      this.#names = undefined;
+      this.#settle(formatObjectKey(key));
+    });
   }
 
   /** After a write of ours: the object as the server answered. */
@@ -67,7 +74,13 @@ export class ManagedIndex {
       if (write.object === undefined) objects.delete(key);
       else objects.set(key, write.object);
     }
-    return [...objects.values()].flatMap(toManaged);
+    return leaveOutCopies(objects.values()).flatMap(toManaged);
+  }
+
+  /** True when an object of this hubUid is here that the hub rather means: this one is a copy of it. */
+  isCopy(key: ObjectKey, hubUid: string): boolean {
+    this.#names ??= new Map(this.list().map((object) => [object.hubUid, formatObjectKey(object)]));
+    return (this.#names.get(hubUid) ?? formatObjectKey(key)) !== formatObjectKey(key);
   }
 
   digest(isCounted: (object: ManagedObject) => boolean): string {
@@ -75,6 +88,7 @@ export class ManagedIndex {
   }
 
   #set(key: ObjectKey, object: KubeObject | undefined, uid: string | undefined): void {
+    this.#names = undefined;
     const { namespace, name } = key;
     this.#own.set(formatObjectKey(key), { key: { namespace, name }, object, uid, atMs: this.#clock.monotonicMs() });
   }

@@ -9,6 +9,7 @@ import type { Delta, SnapshotBegin, SnapshotChunk, SnapshotEnd, Welcome } from '
 import type { Connection } from './connection.ts';
 import type { DesiredParts } from './desired-parts.ts';
 import { DesiredProcessor } from './desired-processor.ts';
+import type { StatusExtras } from './build-status-item.ts';
 import type { EventOutbox } from './event-outbox.ts';
 import { readHubVersion } from './hub-version.ts';
 import { isUnclaimed } from './is-counted-in-digest.ts';
@@ -129,11 +130,11 @@ export class WelcomedSession {
     this.events.detach();
   }
 
-  #extrasOf(
-    key: ObjectKey,
-    hubUid: string | undefined,
-  ): { unclaimed: boolean; numbers?: Readonly<Record<string, number>> } {
+  #extrasOf(key: ObjectKey, hubUid: string | undefined): StatusExtras {
     const numbers = this.#parts.numbersOf(key);
+    if (hubUid !== undefined && this.#parts.desired.index.isCopy(key, hubUid)) {
+      return { unclaimed: false, isCopy: true, ...(numbers === undefined ? {} : { numbers }) };
+    }
     const terminating = this.#parts.store.get(key)?.metadata.deletionTimestamp !== undefined;
     const unclaimed = hubUid !== undefined && isUnclaimed(this.#parts.desired.state.current, { hubUid, terminating });
     return { unclaimed, ...(numbers === undefined ? {} : { numbers }) };
@@ -168,7 +169,7 @@ export class WelcomedSession {
     const object = this.#parts.store.get(key);
     const version = object === undefined ? undefined : readHubVersion(object);
     const text = formatObjectKey(key);
-    if (version === undefined) this.#held.delete(text);
+    if (version === undefined || this.#parts.desired.index.isCopy(key, version.hubUid)) this.#held.delete(text);
     else this.#held.set(text, version);
   }
 

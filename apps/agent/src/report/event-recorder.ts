@@ -4,7 +4,7 @@
  * is logged and forgotten, since nothing may depend on them.
  */
 import { randomBytes } from 'node:crypto';
-import { ANNOTATION } from '#domain';
+import { hubUidOf } from '#domain';
 import type { RedisClusterObject } from '#domain';
 import { RESOURCE } from '#kube';
 import type { KubeClient } from '#kube';
@@ -113,7 +113,7 @@ export class EventRecorder {
   }
 
   #publish(resource: RedisClusterObject, event: EventToTell, entry: Remembered): void {
-    const hubUid = resource.metadata.annotations?.[ANNOTATION.hubUid];
+    const hubUid = hubUidOf(resource.metadata);
     this.#settings.feed.publishEvent({
       key: { namespace: entry.namespace, name: resource.metadata.name },
       ...(hubUid === undefined ? {} : { hubUid }),

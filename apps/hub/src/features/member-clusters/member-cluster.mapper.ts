@@ -1,3 +1,4 @@
+import { COPIED_CONDITION } from '#protocol';
 import { encodeGlobalId } from '../../platform/graphql/index.ts';
 import type { AgentRow, LocalObjectRow, MemberClusterRow } from './member-cluster.entity.ts';
 import type { Agent, LocalObject, MemberCluster } from './member-cluster.model.ts';
@@ -44,6 +45,7 @@ export const toLocalObject = (row: LocalObjectRow, nowMs: number): LocalObject =
   kubeUid: row.kube_uid,
   unclaimed: row.hub_uid_claimed !== null,
   claimedHubUid: row.hub_uid_claimed,
+  warning: row.item.conditions?.find(({ type }) => type === COPIED_CONDITION)?.message ?? null,
   phase: row.item.phase ?? null,
   mode: row.item.mode ?? null,
   spec: row.item.liveSpec ?? null,

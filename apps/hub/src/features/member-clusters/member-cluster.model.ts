@@ -128,6 +128,12 @@ export class LocalObject {
   @Field(() => ID, { nullable: true, description: "The hub's identity that its annotation names." })
   claimedHubUid!: string | null;
 
+  @Field(() => String, {
+    nullable: true,
+    description: 'Why it is not what its annotations say: they were copied from another object.',
+  })
+  warning!: string | null;
+
   @Field(() => String, { nullable: true, description: "Phase, in the custom resource's own words." })
   phase!: string | null;
 
