@@ -12,7 +12,7 @@ describe('the guard of the lineage', () => {
   it('tells when a new connection reaches another database or timeline', async () => {
     const guard = new LineageGuard();
     let changes = 0;
-    guard.onChange(() => (changes += 1));
+    guard.onChange(() => Promise.resolve((changes += 1) > 0));
     await verify(guard, clientOf('7', 1));
     await verify(guard, clientOf('7', 1));
     expect(changes).toBe(0);
@@ -21,6 +21,19 @@ describe('the guard of the lineage', () => {
     await verify(guard, clientOf('8', 2));
     await verify(guard, clientOf('8', 2));
     expect(changes).toBe(2);
+  });
+
+  it('tells again with the next connection what could not be followed', async () => {
+    const guard = new LineageGuard();
+    const answers = [false, true];
+    const told: string[] = [];
+    guard.onChange((lineage) => {
+      told.push(lineage.systemIdentifier);
+      return Promise.resolve(answers.shift() ?? true);
+    });
+    await verify(guard, clientOf('7', 1));
+    for (let index = 0; index < 3; index += 1) await verify(guard, clientOf('8', 1));
+    expect(told).toEqual(['8', '8']);
   });
 
   it('refuses a connection that cannot tell', async () => {

@@ -8,10 +8,10 @@ import { type DatabaseLineage, isSameLineage, READ_LINEAGE } from './hub-identit
 
 export class LineageGuard {
   #known: DatabaseLineage | undefined;
-  #onChange: () => void = () => undefined;
+  #onChange: (lineage: DatabaseLineage) => Promise<boolean> = () => Promise.resolve(true);
 
-  /** Called once per change, after the connection is usable. */
-  onChange(callback: () => void): void {
+  /** Called once per change, after the connection is usable; again with the next one while it resolves with false. */
+  onChange(callback: (lineage: DatabaseLineage) => Promise<boolean>): void {
     this.#onChange = callback;
   }
 
@@ -19,10 +19,13 @@ export class LineageGuard {
   verify(client: Client, done: (error?: Error) => void): void {
     client.query<DatabaseLineage>(READ_LINEAGE).then(
       ({ rows: [lineage] }) => {
-        const changed = lineage !== undefined && this.#known !== undefined && !isSameLineage(lineage, this.#known);
-        this.#known = lineage ?? this.#known;
+        const before = this.#known;
+        this.#known = lineage ?? before;
         done();
-        if (changed) this.#onChange();
+        if (lineage === undefined || before === undefined || isSameLineage(lineage, before)) return;
+        void this.#onChange(lineage).then((followed) => {
+          if (!followed) this.#known = before;
+        });
       },
       (error: unknown) => done(error as Error),
     );
