@@ -10,7 +10,7 @@ import type { EntityManager } from 'typeorm';
 import { COUNT_MEMBER_CLUSTERS, COUNTS, KEYS, list, sumByRegion } from './count-health.sql.ts';
 
 /** Bounds one transaction: as long as it is open, no reader of change_log passes it. */
-export const MARKS_AT_ONCE = 5_000;
+export const MARKS_AT_ONCE = 1_000;
 
 const TAKE_MARKS = `
 WITH taken AS (
