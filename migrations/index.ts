@@ -6,6 +6,7 @@ import { ListIndexes1764633801000 } from './1764633801000-list-indexes.ts';
 import { SlimmerChangeLog1764633802000 } from './1764633802000-slimmer-change-log.ts';
 import { ModesOfAProject1764633803000 } from './1764633803000-modes-of-a-project.ts';
 import { DeleteApprovals1764633900000 } from './1764633900000-delete-approvals.ts';
+import { HeldDeletes1764633901000 } from './1764633901000-held-deletes.ts';
 
 /** Every migration, oldest first. Never edited after release: a change is a new file at the end of this list. */
 export const migrations = [
@@ -17,4 +18,5 @@ export const migrations = [
   SlimmerChangeLog1764633802000,
   ModesOfAProject1764633803000,
   DeleteApprovals1764633900000,
+  HeldDeletes1764633901000,
 ];

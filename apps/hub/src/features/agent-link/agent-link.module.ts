@@ -12,6 +12,7 @@ import { EventIngest } from './event-ingest.ts';
 import { EventRepository } from './event.repository.ts';
 import { FleetWorkers } from './fleet-workers.ts';
 import { HandshakeService } from './handshake.service.ts';
+import { HeldDeletesWatch } from './held-deletes-watch.ts';
 import { InventoryRepository } from './inventory.repository.ts';
 import { LINK_PARTS, type LinkParts } from './link-parts.ts';
 import { LiveSessions } from './live-sessions.ts';
@@ -75,6 +76,7 @@ function createLinkParts(
     FleetWorkers,
     NextCaTeller,
     QuarantineWatch,
+    HeldDeletesWatch,
   ],
   exports: [AgentListener, NextCaTeller],
 })

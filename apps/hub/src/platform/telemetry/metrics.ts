@@ -72,6 +72,11 @@ export class Metrics {
     help: 'Agents whose key was used in two places; they get nothing until a person has looked',
     registers: [this.registry],
   });
+  readonly deletesHeld = new Gauge({
+    name: 'atoll_hub_deletes_held',
+    help: 'Deletes that the breaker holds back until a person approves them',
+    registers: [this.registry],
+  });
   readonly agentsWithoutNextCa = new Gauge({
     name: 'atoll_hub_agents_without_next_ca',
     help: "Active agents that do not trust the hub's next CA yet; 0 also when none is announced",
