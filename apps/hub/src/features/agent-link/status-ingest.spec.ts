@@ -1,6 +1,6 @@
 import type { StatusItem } from '#protocol';
 import { pino } from 'pino';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 
 import { Metrics } from '../../platform/telemetry/metrics.ts';
 import { type StatusEntry, StatusIngest, type StatusVerdicts } from './status-ingest.ts';
@@ -111,6 +111,25 @@ describe('status ingestion', () => {
         'FENCED',
       );
     });
+  });
+
+  it('does not make others wait for a commit that is long, and keeps the order of each agent', async () => {
+    const commits: string[] = [];
+    const { promise: long, resolve: end } = Promise.withResolvers<void>();
+    const ingest = create(async (entries) => {
+      const names = entries.map(({ session, batch }) => `${session.agentId}${batch.counter}`).join(' ');
+      commits.push(names);
+      if (names === 'a0') await long;
+      return verdicts();
+    });
+    const first = ingest.add(entry('a', 0));
+    await vi.waitFor(() => expect(commits).toEqual(['a0']));
+    const second = ingest.add(entry('a', 1));
+    expect(await ingest.add(entry('b', 0))).toBe('COMMITTED');
+    expect(commits).toEqual(['a0', 'b0']);
+    end();
+    expect(await Promise.all([first, second])).toEqual(['COMMITTED', 'COMMITTED']);
+    expect(commits).toEqual(['a0', 'b0', 'a1']);
   });
 
   it('tries again, in order, when the database fails', async () => {

@@ -1,6 +1,6 @@
 /**
- * Commits the status batches of all sessions of this replica together, at most one commit in 50 ms, and acks after it
- * (03 rule 12). A commit that fails because of its content is halved until the poisoned item is alone; that one is left
+ * Commits the status batches of all sessions of this replica together, every 25 ms at most, and acks after it
+ * (03 rule 12). Batches of one agent are never in two commits at once, so they keep their order. A commit that fails because of its content is halved until the poisoned item is alone; that one is left
  * out, named in the log, and its batch acked, or its agent would send it for ever. Every other failure is tried again.
  */
 import type { StatusBatch } from '#protocol';
@@ -14,6 +14,8 @@ import { takeInTurn } from './take-in-turn.ts';
 const MERGE_MS = 25;
 const RETRY_MS = 500;
 const MAX_ITEMS_PER_COMMIT = 2_000;
+/** At once, of different agents: a second one begins while the first waits for the disk, or is long. */
+const MAX_COMMITS = 2;
 /** More waiting items than this: agents are told to slow down. */
 const BEHIND_ITEMS = 5_000;
 /** For one batch: enough to find half a dozen poisoned items, few enough that a batch full of them holds up nobody. */
@@ -57,7 +59,9 @@ export class StatusIngest {
   #waiting: Waiting[] = [];
   #waitingItems = 0;
   #timer: NodeJS.Timeout | undefined;
-  #running: Promise<void> | undefined;
+  /** Under way; no two of them hold batches of one agent. */
+  readonly #commits = new Set<Promise<void>>();
+  readonly #busy = new Set<string>();
   #stopped = false;
 
   constructor(writer: StatusWriter, metrics: Metrics, log: Logger) {
@@ -82,24 +86,34 @@ export class StatusIngest {
   async stop(): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#timer);
-    await this.#running;
+    await Promise.all(this.#commits);
     for (const { failed } of this.#waiting.splice(0)) failed(new Error('the replica stops'));
   }
 
   #runSoon(delayMs: number): void {
-    if (this.#timer !== undefined || this.#running !== undefined || this.#stopped) return;
+    if (this.#timer !== undefined || this.#commits.size >= MAX_COMMITS || this.#stopped) return;
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
-      this.#running = this.#run().then((failed) => {
-        this.#running = undefined;
-        if (this.#waiting.length > 0) this.#runSoon(failed ? RETRY_MS : 0);
-      });
+      this.#begin();
     }, delayMs);
   }
 
-  /** True when the database failed: what was taken waits again, in its place. */
-  async #run(): Promise<boolean> {
+  #begin(): void {
     const taken = this.#take();
+    if (taken.length === 0) return;
+    const agentIds = taken.map((one) => one.entry.session.agentId);
+    for (const agentId of agentIds) this.#busy.add(agentId);
+    const commit = this.#run(taken).then((failed) => {
+      for (const agentId of agentIds) this.#busy.delete(agentId);
+      this.#commits.delete(commit);
+      if (this.#waiting.length > 0) this.#runSoon(failed ? RETRY_MS : 0);
+    });
+    this.#commits.add(commit);
+    if (this.#waiting.length > 0) this.#runSoon(MERGE_MS);
+  }
+
+  /** True when the database failed: what was taken waits again, in its place. */
+  async #run(taken: readonly Waiting[]): Promise<boolean> {
     try {
       const end = this.#metrics.statusCommitSeconds.startTimer();
       await this.#commit(taken);
@@ -117,7 +131,8 @@ export class StatusIngest {
   readonly #settled = new WeakSet<Waiting>();
 
   #take(): Waiting[] {
-    const taken = takeInTurn(this.#waiting, MAX_ITEMS_PER_COMMIT);
+    const free = this.#waiting.filter((one) => !this.#busy.has(one.entry.session.agentId));
+    const taken = takeInTurn(free, MAX_ITEMS_PER_COMMIT);
     const chosen = new Set(taken);
     this.#waiting = this.#waiting.filter((one) => !chosen.has(one));
     this.#waitingItems -= countItems(taken);
