@@ -13,7 +13,7 @@ export class AgentProcess {
   readonly #port: number;
   readonly #startedAt = performance.now();
 
-  constructor(kubeconfig: string, port: number, logFile: string) {
+  constructor(kubeconfig: string, port: number, logFile: string, environment: Readonly<Record<string, string>> = {}) {
     const log = openSync(logFile, 'a');
     this.#port = port;
     this.#child = spawn(process.execPath, [...AGENT_NODE_FLAGS, AGENT_BUNDLE], {
@@ -25,6 +25,7 @@ export class AgentProcess {
         ATOLL_NAMESPACE: 'atoll-system',
         ATOLL_POD_NAME: 'bench-agent',
         ATOLL_HEALTH_PORT: String(port),
+        ...environment,
       },
     });
   }

@@ -10,7 +10,7 @@ import type { KubeClient } from '#kube';
 import { describeOwner, nameObjects } from '#manifests';
 import { DEFAULT_PLANNER_POLICY, planRedisCluster } from '#planner';
 import { FencedError, RefusedError, claimNamespace, executePlan } from './act/index.ts';
-import { ControlLoop, DisruptionBook } from './loop/index.ts';
+import { ControlLoop, DisruptionBook, resyncPauseMs } from './loop/index.ts';
 import type { PassOutcome } from './loop/index.ts';
 import {
   CredentialsObserver,
@@ -49,8 +49,6 @@ export interface OperatorSettings {
 
 /** Passes at once: they mostly wait for answers, so more than one a core; each holds one snapshot. */
 const CONCURRENCY = 8;
-/** How long Sentinel's own failover can go unnoticed when no connection broke: one probe of each pod every 10 s. */
-const RESYNC_MS = 10_000;
 
 const NOT_OWNER = 'The namespace has another owner now (ConfigMap atoll-scope); it goes on where this agent stopped.';
 
@@ -218,7 +216,7 @@ export class Operator {
         tellMissing: (key) => this.#operations.tellMissing(key),
       },
       concurrency: CONCURRENCY,
-      resyncMs: RESYNC_MS,
+      resyncMs: () => resyncPauseMs(this.cache.countResources()),
       random,
       enter: (key) => this.#tenure.enter(key),
       mayAct: () => mayWrite() && !this.cache.isStale(STALE_AFTER_MS),

@@ -27,7 +27,7 @@ const makeLoop = (parts: Partial<ReconcileParts>, mayAct = () => true) => {
       ...parts,
     },
     concurrency: 2,
-    resyncMs: 10_000,
+    resyncMs: () => 10_000,
     random: () => 0.5,
     mayAct,
     onPass: ({ key }) => passes.push(`${key.namespace}/${key.name}`),

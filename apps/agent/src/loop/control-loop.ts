@@ -13,7 +13,7 @@ export interface ControlLoopSettings {
   /** Passes at once, each over another RedisCluster. */
   readonly concurrency: number;
   /** The bound on how long anything can go unnoticed, Sentinel's own failovers included. */
-  readonly resyncMs: number;
+  readonly resyncMs: () => number;
   readonly random: () => number;
   /** False while this agent must not act: the key waits. */
   readonly mayAct: () => boolean;
@@ -94,7 +94,7 @@ export class ControlLoop {
    * a resync; and what was done before it is looked at soon, with the same growth.
    */
   #lookAfterFailureMs(key: string, outcome: PassOutcome): number {
-    const backoffMs = Math.min(this.#backoff.nextDelayMs(key), this.#settings.resyncMs);
+    const backoffMs = Math.min(this.#backoff.nextDelayMs(key), this.#settings.resyncMs());
     if (outcome.result.done.length === 0) return backoffMs;
     return Math.min(backoffMs, (nextLookMs(outcome) ?? backoffMs) * this.#countActing(key, true));
   }
@@ -125,7 +125,8 @@ export class ControlLoop {
     const acted = outcome.seen === 'UNCLAIMED' || outcome.result.done.length > 0;
     this.#backoff.reset(key);
     const slowdown = this.#countActing(key, acted);
-    const { random, resyncMs } = this.#settings;
+    const { random } = this.#settings;
+    const resyncMs = this.#settings.resyncMs();
     const lookMs = Math.min((nextLookMs(outcome) ?? resyncMs) * slowdown, resyncMs);
     this.#queue.addAfter(key, spread(lookMs, random));
   }

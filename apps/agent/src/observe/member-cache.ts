@@ -137,6 +137,11 @@ export class MemberCache {
   resources(): RedisClusterObject[] {
     return [...this.#resources.entries()].map(([, resource]) => resource);
   }
+  countResources(): number {
+    let count = 0;
+    for (const _ of this.#resources.entries()) count += 1;
+    return count;
+  }
   childrenOf(key: string): KubeObject[] {
     return this.#children.get(this.#index.dataSetOf(key) ?? '');
   }

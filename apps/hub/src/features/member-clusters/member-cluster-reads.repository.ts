@@ -56,11 +56,14 @@ export class MemberClusterReadsRepository {
     return rows.map((row) => row.hub_uid);
   }
 
+  /** What two agents see, one of them cluster-wide, is told once: by the agent that serves the namespace. */
   readLocalObjects(memberClusterId: string): Promise<LocalObjectRow[]> {
     return this.dataSource.query(
-      `SELECT o.kind, o.namespace, o.name, o.kube_uid, o.hub_uid_claimed, o.item, ${LOCAL_REPORTED_AT} AS reported_at
+      `SELECT DISTINCT ON (o.namespace, o.name, o.kind) o.kind, o.namespace, o.name, o.kube_uid, o.hub_uid_claimed, o.item,
+         ${LOCAL_REPORTED_AT} AS reported_at
        FROM local_object o JOIN agent a ON a.id = o.agent_id LEFT JOIN agent_status_head head ON head.agent_id = o.agent_id
-       WHERE a.member_cluster_id = $1 ORDER BY o.namespace, o.name, o.kind LIMIT 1000`,
+       WHERE a.member_cluster_id = $1
+       ORDER BY o.namespace, o.name, o.kind, (a.state = 'REVOKED'), (a.scope_kind = 'CLUSTER') LIMIT 1000`,
       [memberClusterId],
     );
   }
