@@ -31,7 +31,7 @@ async function restore(table: 'resource' | 'delivery', row: object | undefined):
   );
 }
 
-describe('rule 3, tombstones (DELETE or ORPHAN)', () => {
+describe.concurrent('rule 3, tombstones (DELETE or ORPHAN)', () => {
   it('stay until acked, and are sent again in every session', async () => {
     const member = await world.addMember();
     const doomed = await world.deliver(member, 'doomed');
@@ -109,31 +109,6 @@ describe('rule 3, tombstones (DELETE or ORPHAN)', () => {
     expect(metadata?.annotations).toEqual({ [ANNOTATION.dataSetId]: free.hubUid });
   });
 
-  it('are remembered: a new hub epoch never re-creates such an object', async () => {
-    const member = await world.addMember();
-    const doomed = await world.deliver(member, 'never-again');
-    // As in a backup: the row is back in the hub of another epoch, to be created.
-    const backup = await world.query<{ readonly resource: object; readonly delivery: object }>(
-      `WITH r AS (SELECT * FROM resource WHERE hub_uid = $1), d AS (SELECT * FROM delivery WHERE hub_uid = $1)
-       SELECT row_to_json(r) AS resource, row_to_json(d) AS delivery FROM r, d`,
-      [doomed.hubUid],
-    );
-    await world.unwant(member, doomed);
-    await world.untilDelivery(doomed, 'GONE');
-    await world.until(true, () => remembered(member, doomed));
-    await world.stopHub();
-    const hub = await world.startHub();
-    await restore('resource', backup[0]?.resource);
-    await restore('delivery', backup[0]?.delivery);
-    await world.query(`UPDATE resource SET create_allowed = true WHERE hub_uid = $1`, [doomed.hubUid]);
-    await world.query(`UPDATE hub_identity SET system_identifier = 'of the backup'`);
-    await world.stopHub();
-    const restored = await world.startHub();
-    expect(restored.runtime.identity.hubEpoch).not.toBe(hub.runtime.identity.hubEpoch);
-    await world.untilDelivery(doomed, 'REJECTED TOMBSTONED');
-    expect(await member.names()).toEqual([]);
-  });
-
   it('are remembered: a restored member cluster shows such an object as UNCLAIMED', async () => {
     const member = await world.addMember();
     const doomed = await world.deliver(member, 'back');
@@ -157,5 +132,32 @@ describe('rule 3, tombstones (DELETE or ORPHAN)', () => {
     });
     expect(await member.client.find(RESOURCE.redisCluster, { namespace: NAMESPACE, name: 'back' })).toBeDefined();
     await world.untilInSync(member, [doomed.hubUid]);
+  });
+});
+
+describe('rule 3, tombstones over a restart of the hub', () => {
+  it('are remembered: a new hub epoch never re-creates such an object', async () => {
+    const member = await world.addMember();
+    const doomed = await world.deliver(member, 'never-again');
+    // As in a backup: the row is back in the hub of another epoch, to be created.
+    const backup = await world.query<{ readonly resource: object; readonly delivery: object }>(
+      `WITH r AS (SELECT * FROM resource WHERE hub_uid = $1), d AS (SELECT * FROM delivery WHERE hub_uid = $1)
+       SELECT row_to_json(r) AS resource, row_to_json(d) AS delivery FROM r, d`,
+      [doomed.hubUid],
+    );
+    await world.unwant(member, doomed);
+    await world.untilDelivery(doomed, 'GONE');
+    await world.until(true, () => remembered(member, doomed));
+    await world.stopHub();
+    const hub = await world.startHub();
+    await restore('resource', backup[0]?.resource);
+    await restore('delivery', backup[0]?.delivery);
+    await world.query(`UPDATE resource SET create_allowed = true WHERE hub_uid = $1`, [doomed.hubUid]);
+    await world.query(`UPDATE hub_identity SET system_identifier = 'of the backup'`);
+    await world.stopHub();
+    const restored = await world.startHub();
+    expect(restored.runtime.identity.hubEpoch).not.toBe(hub.runtime.identity.hubEpoch);
+    await world.untilDelivery(doomed, 'REJECTED TOMBSTONED');
+    expect(await member.names()).toEqual([]);
   });
 });

@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-describe('rule 4, same name, other object', () => {
+describe.concurrent('rule 4, same name, other object', () => {
   it('an upsert waits while the name is held by another hubUid', async () => {
     const member = await world.addMember();
     const first = await world.deliver(member, 'cache');

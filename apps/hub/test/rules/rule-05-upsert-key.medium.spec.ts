@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-describe('rule 5, upsert key (hubUid, hubGeneration)', () => {
+describe.concurrent('rule 5, upsert key (hubUid, hubGeneration)', () => {
   it('lower: ignored, and held for a person when the hub turns out to be behind', async () => {
     const member = await world.addMember();
     const wanted = await world.deliver(member, 'cache', { mode: 'Standalone', size: 1 });

@@ -41,7 +41,7 @@ const shownSync = async (wanted: Wanted): Promise<unknown> => {
   return answer.data['node']?.['delivery']?.['sync'];
 };
 
-describe("rule 6, a person's edit is respected", () => {
+describe.concurrent("rule 6, a person's edit is respected", () => {
   it('server-side apply, never forced: the rest is applied without the contested fields', async () => {
     const member = await world.addMember();
     const wanted = await world.deliver(member, 'cache', SPEC);

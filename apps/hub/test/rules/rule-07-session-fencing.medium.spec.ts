@@ -84,7 +84,7 @@ describe('rule 7, session fencing', () => {
     expect(status).toMatchObject({ phase: 'Ready', session_no: old.sessionNo + 1 });
   });
 
-  it.each(Object.keys(WRITES))(
+  it.concurrent.each(Object.keys(WRITES))(
     'every later write carries it: %s of a session that was taken over elsewhere',
     async (kind) => {
       const { hub } = await world.behindProxy();

@@ -17,7 +17,7 @@ const inventory = async (member: RuleMember): Promise<unknown> => {
   return rows[0];
 };
 
-describe("rule 10, the member's API server away", () => {
+describe.concurrent("rule 10, the member's API server away", () => {
   it('is MEMBER_API_DOWN, not a disconnect: the session stays and the inventory is UNKNOWN', async () => {
     const member = await world.addMember();
     await world.deliver(member, 'cache');

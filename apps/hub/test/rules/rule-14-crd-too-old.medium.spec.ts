@@ -29,7 +29,7 @@ function refuseUnknownField(member: RuleMember): void {
   });
 }
 
-describe('rule 14, skew: a spec that is newer than the definition in the member cluster', () => {
+describe.concurrent('rule 14, skew: a spec that is newer than the definition in the member cluster', () => {
   it('a spec that the definition there cannot hold is withheld as CRD_TOO_OLD; the object stays as it is', async () => {
     const member = await world.addMember({ run: false });
     member.parts = { crdSchemaHash: () => OLD_DEFINITION };

@@ -35,7 +35,7 @@ function holdLease(member: RuleMember, identity: string, signal: AbortSignal): L
   });
 }
 
-describe('rule 15, a Lease is not a fence', () => {
+describe.concurrent('rule 15, a Lease is not a fence', () => {
   it('every write of the link asks that the lease is younger than two thirds of its duration', async () => {
     const member = await world.addMember();
     await world.deliver(member, 'before');

@@ -48,7 +48,7 @@ const refuseWrites = (member: RuleMember, name: string): void =>
     times: Infinity,
   });
 
-describe('truth: hubUid, hubGeneration, specHash', () => {
+describe.concurrent('truth: hubUid, hubGeneration, specHash', () => {
   it('the agent writes all three as annotations in the same apply', async () => {
     const member = await world.addMember();
     const wanted = await world.deliver(member, 'cache');
@@ -87,7 +87,7 @@ describe('truth: hubUid, hubGeneration, specHash', () => {
   });
 });
 
-describe('order: the desired revision', () => {
+describe.concurrent('order: the desired revision', () => {
   it('is raised under the lock of the spec head, in the transaction that changes desired state', async () => {
     const member = await world.addMember();
     await world.deliver(member, 'first');
@@ -186,7 +186,7 @@ describe('order: the desired revision', () => {
   });
 });
 
-describe('the applied revision', () => {
+describe.concurrent('the applied revision', () => {
   it('rises when a revision was processed, whatever the outcome: one bad object never holds up the rest', async () => {
     const member = await world.addMember();
     refuseWrites(member, 'bad');
@@ -232,7 +232,7 @@ describe('the applied revision', () => {
   });
 });
 
-describe('the spec digest', () => {
+describe.concurrent('the spec digest', () => {
   it('covers what was written: a refused generation leaves the one before it counted', async () => {
     const member = await world.addMember();
     const wanted = await world.deliver(member, 'cache');
@@ -263,7 +263,7 @@ describe('the spec digest', () => {
   });
 });
 
-describe('status order is (session_no, counter)', () => {
+describe.concurrent('status order is (session_no, counter)', () => {
   it('nothing to persist and no clock: a restarted agent whose clock went back a year is believed', async () => {
     const member = await world.addMember();
     const wanted = await world.deliver(member, 'cache');
@@ -281,7 +281,7 @@ describe('status order is (session_no, counter)', () => {
   });
 });
 
-describe('tables apart never wait for each other', () => {
+describe.concurrent('tables apart never wait for each other', () => {
   it.each([
     [
       'identity and labels',
