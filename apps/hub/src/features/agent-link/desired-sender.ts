@@ -49,6 +49,8 @@ export class DesiredSender {
   readonly #again = new Set<string>();
   #reached = 0;
   #mode: Welcome['mode'] = 'DELTA';
+  /** A hint may come before it is known how the session begins: what it asks for then waits for `start`. */
+  #started = false;
   #inFlight: InFlight | undefined;
   #dirty = false;
   #probe = false;
@@ -72,8 +74,9 @@ export class DesiredSender {
   start(mode: Welcome['mode'], appliedRevision: number, { head, unsettled }: Beginning): void {
     this.#mode = mode;
     this.#reached = appliedRevision;
+    this.#started = true;
     if (mode !== 'DELTA') return this.wake();
-    if (appliedRevision < head.revision || unsettled.length > 0) return this.wake(unsettled);
+    if (this.#dirty || appliedRevision < head.revision || unsettled.length > 0) return this.wake(unsettled);
     if (head.ackedRevision < head.revision) this.askForDigest();
   }
 
@@ -116,7 +119,7 @@ export class DesiredSender {
   }
 
   async #pump(): Promise<void> {
-    if (this.#pumping) return;
+    if (this.#pumping || !this.#started) return;
     this.#pumping = true;
     try {
       while (this.#dirty && !this.#stopped && this.#mode !== 'INVENTORY' && !this.#waitsForAck()) {
