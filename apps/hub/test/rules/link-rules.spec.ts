@@ -32,7 +32,7 @@ describe('the table of the rules', () => {
   it('leaves out no test of the rules', () => {
     const named = new Set(proofs.map(({ path, name }) => `${path} ${name}`));
     const tests = ruleSpecs.flatMap((file) =>
-      [...read(`${RULES}${file}`).matchAll(/^ {2}it(?:\.each\([^;]*?\))?\(\s*(['"])(.+?)\1,/gms)].map(
+      [...read(`${RULES}${file}`).matchAll(/^ {2}it(?:\.concurrent)?(?:\.each\([^;]*?\))?\(\s*(['"])(.+?)\1,/gms)].map(
         ([, , name = '']) => `${RULES}${file} ${name}`,
       ),
     );

@@ -1,3 +1,4 @@
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { EMPTY_DIGEST, freezeSpec } from '#protocol';
@@ -20,17 +21,18 @@ const deletesOf = (member: RuleMember): string[] => member.writes().filter((writ
 
 /** From the next connection on this server says another system_identifier, as one to which the address was moved does. */
 async function becomeAnotherDatabase(): Promise<void> {
-  await world.query('CREATE SCHEMA elsewhere');
-  await world.query(
+  const client = new pg.Client({ connectionString: world.databaseUrl });
+  await client.connect();
+  await client.query('CREATE SCHEMA elsewhere');
+  await client.query(
     `CREATE FUNCTION elsewhere.pg_control_system() RETURNS TABLE (system_identifier bigint) LANGUAGE sql AS 'SELECT 42::bigint'`,
   );
   const name = new URL(world.databaseUrl).pathname.slice(1);
-  await world.query(`ALTER DATABASE ${name} SET search_path = public, elsewhere, pg_catalog`);
-  await world
-    .query(
-      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`,
-    )
-    .catch(() => undefined);
+  await client.query(`ALTER DATABASE ${name} SET search_path = public, elsewhere, pg_catalog`);
+  await client.query(
+    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`,
+  );
+  await client.end();
 }
 
 describe('rule 8, hub epoch', () => {

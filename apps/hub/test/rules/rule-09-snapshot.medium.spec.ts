@@ -63,16 +63,20 @@ describe('rule 9, snapshot', () => {
     const writing = (async () => {
       for (let count = 0; !stop; count += 1) wanted.push(await want(world.hub, enrolled, `w-${count}`));
     })();
-    for (let times = 0; times < 5; times += 1) {
-      const agent = await begin(world.hub, enrolled);
-      const { objectCount } = await agent.next('SnapshotBegin');
-      const end = await agent.next('SnapshotEnd');
-      // One object each revision.
-      expect(objectCount).toBe(end.revision);
-      agent.cut();
+    try {
+      for (let times = 0; times < 8; times += 1) {
+        const agent = await begin(world.hub, enrolled);
+        const { objectCount } = await agent.next('SnapshotBegin');
+        const end = await agent.next('SnapshotEnd');
+        // One object each revision.
+        expect(objectCount).toBe(end.revision);
+        expect(agent.pending('Delta')).toBe(0);
+        agent.cut();
+      }
+    } finally {
+      stop = true;
+      await writing;
     }
-    stop = true;
-    await writing;
   });
 
   it('deltas of that session wait until it is acked', async () => {

@@ -237,6 +237,6 @@ export class RuleWorld {
   }
 }
 
-const WAIT = { timeout: 10_000, interval: 25 };
+const WAIT = { timeout: 20_000, interval: 25 };
 
 const portOf = (hub: TestHub): number => Number(hub.ready.agentAddress.split(':').at(-1));
