@@ -15,7 +15,7 @@ export class FleetHealthChangesResolver {
   })
   changes(
     @Args('groupBy', { type: () => [FleetDimensions], nullable: true }) groupBy: FleetDimension[] | undefined,
-    @Args('first', { type: () => Int, nullable: true, defaultValue: 500, description: 'Groups, at most 500.' })
+    @Args('first', { type: () => Int, nullable: true, defaultValue: 250, description: 'Groups, at most 500.' })
     first: number | null | undefined,
     @Args('after', { type: () => String, nullable: true, description: 'A cursor of "pageInfo" of the same groupBy.' })
     after: string | undefined,

@@ -43,7 +43,7 @@ const COLUMN: Readonly<Record<FleetDimension, string>> = {
 /** `region_rollup` counts all projects together under this one. */
 const ALL_PROJECTS = '00000000-0000-0000-0000-000000000000';
 const COUNTS = ['total', 'ready', 'degraded', 'unknown', 'late'] as const;
-const SUMS = COUNTS.map((name) => `coalesce(sum(${name}), 0)::bigint AS ${name}`).join(', ');
+const SUMS = COUNTS.map((name) => `coalesce(sum(${name}::int), 0) AS ${name}`).join(', ');
 
 @Injectable()
 export class FleetHealthRepository {

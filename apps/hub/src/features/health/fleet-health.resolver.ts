@@ -10,7 +10,7 @@ export class FleetHealthResolver {
   @Query(() => FleetHealth, { description: 'Reads roll-ups only: its cost does not grow with the fleet.' })
   fleetHealth(
     @Args('groupBy', { type: () => [FleetDimensions], nullable: true }) groupBy: FleetDimension[] | undefined,
-    @Args('first', { type: () => Int, nullable: true, defaultValue: 500, description: 'Groups, at most 500.' })
+    @Args('first', { type: () => Int, nullable: true, defaultValue: 250, description: 'Groups, at most 500.' })
     first: number | null | undefined,
     @Args('after', { type: () => String, nullable: true, description: 'A cursor of "pageInfo" of the same groupBy.' })
     after: string | undefined,

@@ -5,7 +5,7 @@ import { FleetDimensions, type FleetDimension, type FleetHealth, type FleetHealt
 import { FleetHealthRepository, type FleetGroupRow } from './fleet-health.repository.ts';
 
 /** Groups of one answer. Of the fleet's member clusters there may be many thousands; of other groups there rarely are. */
-const GROUPS = { default: 500, max: 500 } as const;
+const GROUPS = { default: 250, max: 500 } as const;
 
 export interface FleetHealthRequest {
   readonly groupBy: readonly FleetDimension[];
