@@ -36,6 +36,7 @@ const gatheringRows = (
   { name: `${name}: most Welcomes in a second`, value: gathering.peakPerSecond, unit: '/s' },
   { name: `${name}: dials that failed`, value: gathering.failedDials, unit: '' },
   { name: `${name}: status proven by its digest`, value: gathering.resumed, unit: '' },
+  { name: `${name}: longest lag of the simulator`, value: gathering.simulatorLagMs, unit: 'ms' },
   { name: `${name}: snapshots and inventories`, value: gathering.notInStep, unit: '', goal: 0 },
   { name: `${name}: CPU of the hub, an agent`, value: perAgent(gathering.hubCpuSeconds, agents), unit: 'ms' },
   { name: `${name}: CPU of PostgreSQL, an agent`, value: perAgent(gathering.postgresCpuSeconds, agents), unit: 'ms' },

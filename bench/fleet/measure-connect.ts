@@ -16,6 +16,7 @@ export interface Gathering {
   readonly resumed: number;
   readonly notInStep: number;
   readonly failedDials: number;
+  readonly simulatorLagMs: number;
   readonly hubCpuSeconds: number;
   readonly postgresCpuSeconds: number;
   readonly span: Span;
@@ -50,6 +51,7 @@ async function gather(stage: FleetStage, beganAtMs: number): Promise<Gathering> 
     resumed: report.statusResumed,
     notInStep: countNotInStep(report),
     failedDials: Object.values(report.failures).reduce((sum, count) => sum + count, 0),
+    simulatorLagMs: report.lagMaxMs,
     hubCpuSeconds: after.hub.cpuSeconds - before.hub.cpuSeconds,
     postgresCpuSeconds: after.postgres.cpuSeconds - before.postgres.cpuSeconds,
     span: sampler.end(),

@@ -1,7 +1,11 @@
 /**
  * The timers of all agents as one: a heartbeat every 15 s, a look at the peer's silence every 2.5 s. Thousands of timers of
- * their own would make the simulator dearer than the hub that it shares the machine with.
+ * their own would make the simulator dearer than the hub that it shares the machine with. It goes by the time, not by
+ * its ticks: a busy process beats late, and never less often. Its clock does not count the time in which this
+ * process did not come to read, which a real agent with a process of its own would have used.
  */
+import { monotonicMs } from './messages.ts';
+
 export interface Beating {
   beat(): void;
   look(): void;
@@ -12,12 +16,20 @@ const LOOK_EVERY_TICKS = 10;
 
 export class BeatWheel {
   readonly #slots: Set<Beating>[];
-  #at = 0;
   readonly #timer: NodeJS.Timeout;
+  #at = 0;
+  #lastMs = monotonicMs();
+  #owedMs = 0;
+  #clockMs = 0;
 
   constructor(heartbeatIntervalMs: number) {
     this.#slots = Array.from({ length: Math.round(heartbeatIntervalMs / TICK_MS) }, () => new Set<Beating>());
-    this.#timer = setInterval(() => this.#tick(), TICK_MS);
+    this.#timer = setInterval(() => this.#turn(), TICK_MS);
+  }
+
+  /** Ms in which this process could hear its peers; to a tick. */
+  get clockMs(): number {
+    return this.#clockMs;
   }
 
   /** Its first beat comes after a whole interval. Returns the end of it. */
@@ -29,6 +41,16 @@ export class BeatWheel {
 
   stop(): void {
     clearInterval(this.#timer);
+  }
+
+  #turn(): void {
+    const nowMs = monotonicMs();
+    const passedMs = nowMs - this.#lastMs;
+    this.#lastMs = nowMs;
+    this.#clockMs += Math.min(passedMs, 2 * TICK_MS);
+    // After a stall of a whole turn everybody beats once, not twice.
+    this.#owedMs = Math.min(this.#owedMs + passedMs, TICK_MS * this.#slots.length);
+    for (; this.#owedMs >= TICK_MS; this.#owedMs -= TICK_MS) this.#tick();
   }
 
   #tick(): void {

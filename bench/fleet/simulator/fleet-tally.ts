@@ -1,4 +1,5 @@
 /** Counts of a whole simulated fleet, kept by its agents and read by the driver. */
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { monotonicMs, type SimulatorReport } from './messages.ts';
 
 const MAX_SAMPLES = 20_000;
@@ -22,9 +23,11 @@ export class FleetTally {
   #byMode: Record<string, number> = {};
   #failures: Record<string, number> = {};
   #latenciesMs: number[] = [];
+  readonly #lag = monitorEventLoopDelay({ resolution: 20 });
 
   constructor(agents: number) {
     this.#agents = agents;
+    this.#lag.enable();
   }
 
   opened(): void {
@@ -80,6 +83,11 @@ export class FleetTally {
     this.statusResumed = 0;
     this.framesIn = 0;
     this.bytesIn = 0;
+    this.#lag.reset();
+  }
+
+  stop(): void {
+    this.#lag.disable();
   }
 
   report(): SimulatorReport {
@@ -100,6 +108,8 @@ export class FleetTally {
       statusItemsWaiting: this.statusItemsWaiting,
       framesIn: this.framesIn,
       bytesIn: this.bytesIn,
+      lagP99Ms: this.#lag.percentile(99) / 1e6,
+      lagMaxMs: this.#lag.max / 1e6,
     };
   }
 }

@@ -42,6 +42,9 @@ export interface SimulatorReport {
   readonly statusItemsWaiting: number;
   readonly framesIn: number;
   readonly bytesIn: number;
+  /** Of the simulator's own event loop since the last reset, in ms: above a second its agents are slower than real ones. */
+  readonly lagP99Ms: number;
+  readonly lagMaxMs: number;
 }
 
 export type SimulatorEvent =

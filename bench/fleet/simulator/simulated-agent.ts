@@ -102,14 +102,14 @@ export class SimulatedAgent {
     };
     const socket = new WebSocket(`wss://${hubAddress}${AGENT_PATH}`, SUBPROTOCOL, options);
     this.#socket = socket;
-    this.#heardAtMs = monotonicMs();
+    this.#heard();
     let open = false;
     socket.on('open', () => {
       open = true;
       this.#world.tally.opened();
     });
-    socket.on('pong', () => (this.#heardAtMs = monotonicMs()));
-    socket.on('ping', () => (this.#heardAtMs = monotonicMs()));
+    socket.on('pong', () => this.#heard());
+    socket.on('ping', () => this.#heard());
     socket.on('message', (data: Buffer) => this.#receive(data));
     socket.on('error', (error: Error & { code?: string }) => (this.#failure ||= error.code ?? error.message));
     socket.on('close', (code, reason) => this.#ended(open, `closed ${code} ${reason.toString()}`.trim()));
@@ -145,13 +145,17 @@ export class SimulatedAgent {
   }
 
   look(): void {
-    const silentMs = monotonicMs() - this.#heardAtMs;
+    const silentMs = this.#world.wheel.clockMs - this.#heardAtMs;
     if (silentMs > GONE_AFTER_MS) this.#close('nothing heard from the hub');
     else if (silentMs > PING_AFTER_MS && this.#socket?.readyState === WebSocket.OPEN) this.#socket.ping();
   }
 
+  #heard(): void {
+    this.#heardAtMs = this.#world.wheel.clockMs;
+  }
+
   #receive(data: Buffer): void {
-    this.#heardAtMs = monotonicMs();
+    this.#heard();
     this.#world.tally.framesIn += 1;
     this.#world.tally.bytesIn += data.byteLength;
     const parsed = parseHubFrame(data);

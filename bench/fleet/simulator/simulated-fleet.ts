@@ -65,6 +65,7 @@ export class SimulatedFleet {
     this.load(0);
     this.flood(0);
     this.#wheel.stop();
+    this.#tally.stop();
     for (const agent of this.#agents) agent.stop();
   }
 
