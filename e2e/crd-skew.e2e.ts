@@ -39,7 +39,7 @@ beforeAll(async () => {
   if ('unavailable' in engine) throw new Error(engine.reason);
   helm = await ensureHelm();
   released = await buildReleasedAgent('0.1.0');
-  present = await buildAgentImage({ bundlePath: 'dist/agent/agent.mjs' });
+  present = await buildAgentImage({ bundlePath: 'dist/agent/agent.cjs' });
   const images = [engine.path, released.image.path, present.path];
   kubernetes = await LocalKubernetes.start({ clusters: [{ name: 'skew', nodes: 1 }], images });
   cluster = kubernetes.cluster('skew');
