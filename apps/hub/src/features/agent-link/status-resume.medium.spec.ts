@@ -13,6 +13,7 @@ import { createTestDatabase, startTestHub, type TestHub } from '../../../test/st
 import type { TestAgent } from '../../../test/test-agent.ts';
 import { systemClock } from '../../platform/lifecycle/time-and-ids.ts';
 import { SessionRepository } from './session.repository.ts';
+import { REPORTED_AT } from './reported-at.ts';
 import { StatusRepository } from './status.repository.ts';
 
 let hub: TestHub;
@@ -165,7 +166,14 @@ describe('status resumed by digest', () => {
     await tell(next.agent, { counter: 1, items: left, complete: true });
     next.agent.close();
     expect(await resume(enrolled, wanted, left)).toBe(true);
-    // Seen no more, never judged gone by that, and not made younger by the proof of the others.
+    // Seen no more, never judged gone by that, and not made younger by the proof of the others, which are.
+    const ages = await query<{ isYounger: boolean }>(
+      `SELECT ${REPORTED_AT} > s.received_at AS "isYounger" FROM resource_status AS s
+       JOIN resource AS r ON r.hub_uid = s.hub_uid JOIN agent_status_head AS head ON head.agent_id = r.agent_id
+       WHERE r.agent_id = $1 ORDER BY r.name`,
+      [enrolled.agentId],
+    );
+    expect(ages.map(({ isYounger }) => isYounger)).toEqual([false, true]);
     expect(await readDelivery(hub, wanted[0]?.hubUid ?? '')).toMatchObject({ state: 'APPLIED' });
     const rows = await query<{ phase: string; gone: boolean; status_hash: string }>(
       'SELECT phase, gone, status_hash FROM resource_status WHERE hub_uid = $1',
@@ -286,6 +294,45 @@ describe('status resumed by digest', () => {
     // And what comes from it later is refused.
     expect((await new StatusRepository(dataSource, systemClock).commit([late])).fenced.size).toBe(1);
     next.agent.close();
+  });
+});
+
+describe('a commit of status', () => {
+  it('costs the same few statements for one agent as for many, and none for what did not change', async () => {
+    const agents = await Promise.all(Array.from({ length: 4 }, () => startAgent('a')));
+    for (const { agent } of agents) agent.close();
+    const { dataSource, sql } = recordStatements(hub.runtime.dataSource);
+    const repository = new StatusRepository(dataSource, systemClock);
+    let counter = 0;
+    const countOf = async (some: typeof agents, rest: Partial<StatusItem>): Promise<number> => {
+      counter += 1;
+      sql.length = 0;
+      const entries = some.map(({ enrolled, wanted }) => ({
+        session: { agentId: enrolled.agentId, sessionNo: 1 },
+        batch: { counter, items: [itemOf(wanted[0], 'a', rest)] },
+      }));
+      expect((await repository.commit(entries)).fenced.size).toBe(0);
+      return sql.length;
+    };
+    await countOf(agents, {});
+    // Head, look-up, rows, change log; the roll-up only when it is counted under another key.
+    expect(await countOf(agents, { phase: 'Degraded' })).toBe(5);
+    expect(await countOf(agents, { phase: 'Degraded', readyPods: 2 })).toBe(4);
+    expect(await countOf(agents.slice(0, 1), { phase: 'Degraded', readyPods: 1 })).toBe(4);
+    expect(await countOf(agents.slice(0, 1), { phase: 'Degraded', readyPods: 1, numbers: { keys: 7 } })).toBe(3);
+  });
+
+  it('tells subscribers of details too, and not of numbers', async () => {
+    const { agent, wanted } = await startAgent('a');
+    const changes = async (): Promise<number> =>
+      (await query('SELECT 1 FROM change_log WHERE subject = $1', [wanted[0]?.hubUid])).length;
+    await tell(agent, { counter: 0, items: [itemOf(wanted[0], 'a')] });
+    const before = await changes();
+    await tell(agent, { counter: 1, items: [itemOf(wanted[0], 'a', { numbers: { keys: 7 } })] });
+    expect(await changes()).toBe(before);
+    await tell(agent, { counter: 2, items: [itemOf(wanted[0], 'a', { details: { capabilities: ['x'] } })] });
+    expect(await changes()).toBe(before + 1);
+    agent.close();
   });
 });
 
