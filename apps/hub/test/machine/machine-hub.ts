@@ -12,6 +12,7 @@ import { AgentSession } from '../../src/features/agent-link/agent-session.ts';
 import { DeliveryBook } from '../../src/features/agent-link/delivery-book.ts';
 import { DesiredRepository } from '../../src/features/agent-link/desired.repository.ts';
 import { DesiredSender } from '../../src/features/agent-link/desired-sender.ts';
+import type { InventoryNote } from '../../src/features/agent-link/inventory-recorder.ts';
 import { InventoryRepository } from '../../src/features/agent-link/inventory.repository.ts';
 import { chooseResumeMode } from '../../src/features/agent-link/resume-mode.rules.ts';
 import { SessionRepository } from '../../src/features/agent-link/session.repository.ts';
@@ -149,6 +150,7 @@ export class MachineHub {
     return {
       book,
       inventory,
+      inventories: { note: (note: InventoryNote) => void this.#sessions.setInventories([note]) },
       sessions: this.#sessions,
       turns: this.#turns,
       metrics: this.#metrics,

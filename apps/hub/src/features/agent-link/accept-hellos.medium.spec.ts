@@ -1,10 +1,11 @@
 import { EMPTY_DIGEST } from '#protocol';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 
 import { countStatements } from '../../../test/count-statements.ts';
 import { seedAgents } from '../../../test/seed-agents.ts';
 import { createTestDatabase, startTestHub, type TestHub } from '../../../test/start-test-hub.ts';
 import { TestAgent } from '../../../test/test-agent.ts';
+import { LINK_PARTS, type LinkParts } from './link-parts.ts';
 
 let hub: TestHub;
 beforeAll(async () => {
@@ -57,6 +58,24 @@ describe('Hellos that arrive together', () => {
       else expect(await agent.next('Welcome')).toMatchObject({ sessionNo: 1 });
     }
     for (const agent of agents) agent.close();
+  });
+
+  it('of agents that have gone meanwhile take no session from anybody', async () => {
+    const agents = await connectInStep(3);
+    const { sessions } = hub.app.get<LinkParts>(LINK_PARTS);
+    const find = vi.spyOn(sessions, 'findAgent').mockImplementation(async (agentId) => {
+      find.mockRestore();
+      for (const agent of agents) agent.cut();
+      await new Promise((done) => setTimeout(done, 300));
+      return sessions.findAgent(agentId);
+    });
+    agents[0]?.hello(inStep());
+    await new Promise((done) => setTimeout(done, 800));
+    const rows = await hub.runtime.dataSource.query<{ session_no: number }[]>(
+      'SELECT session_no FROM agent_session WHERE agent_id = $1',
+      [agents[0]?.identity.agentId],
+    );
+    expect(rows).toEqual([{ session_no: 0 }]);
   });
 
   it('of one agent are judged one after the other: the later takes over, and a third instance of a clone is refused', async () => {

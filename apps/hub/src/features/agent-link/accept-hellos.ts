@@ -29,7 +29,7 @@ export type Acceptance =
       /** hubUids whose current generation is not settled: all that a retry can mend, the others when they are due. */
       readonly unsettled: readonly string[];
     }
-  | { readonly accepted: false; readonly reason: 'CLONED' | 'NOT_ACTIVE' | 'INCOMPLETE' };
+  | { readonly accepted: false; readonly reason: 'CLONED' | 'NOT_ACTIVE' | 'INCOMPLETE' | 'GONE' };
 
 interface LockedSession {
   readonly agentId: string;

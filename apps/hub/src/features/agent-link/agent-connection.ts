@@ -25,6 +25,8 @@ import type { LinkParts } from './link-parts.ts';
 import { chooseResumeMode } from './resume-mode.rules.ts';
 
 const HANDSHAKE_TIMEOUT_MS = 30_000;
+/** An agent waits 20 s for its Welcome; a later one would begin a session that it has left already. */
+const HELLO_PATIENCE_MS = 15_000;
 /** An agent may wait here for its approval; then it is told in the moment it is given. */
 const APPROVAL_TIMEOUT_MS = 10 * 60_000;
 /** Frames that may wait for the database. */
@@ -139,13 +141,18 @@ export class AgentConnection {
   }
 
   async #hello(hello: Hello, nonce: string): Promise<void> {
-    const answer = await this.#parts.link.handshake.hello(this.#offer(), hello);
+    const { link, peer } = this.#parts;
+    const untilMs = link.clock.monotonicMs() + HELLO_PATIENCE_MS;
+    const isWanted = (): boolean => peer.isOpen && link.clock.monotonicMs() < untilMs;
+    const answer = await link.handshake.hello({ ...this.#offer(), isWanted }, hello);
     switch (answer.kind) {
       case 'REFUSED':
         return this.#refuse(answer.refused, nonce);
       case 'UPGRADE':
         await this.#parts.peer.send('UpgradeRequired', answer.upgrade, nonce);
         return this.#parts.peer.close(CLOSE.refused, 'UPGRADE_REQUIRED');
+      case 'GONE':
+        return peer.close(CLOSE.restart, 'TOO_LATE');
       case 'ACCEPTED':
         return this.#welcome(answer, hello, nonce);
     }

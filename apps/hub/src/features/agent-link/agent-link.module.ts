@@ -13,6 +13,7 @@ import { EventRepository } from './event.repository.ts';
 import { FleetWorkers } from './fleet-workers.ts';
 import { HandshakeService } from './handshake.service.ts';
 import { HeldDeletesWatch } from './held-deletes-watch.ts';
+import { InventoryRecorder } from './inventory-recorder.ts';
 import { InventoryRepository } from './inventory.repository.ts';
 import { LINK_PARTS, type LinkParts } from './link-parts.ts';
 import { LiveSessions } from './live-sessions.ts';
@@ -47,6 +48,11 @@ function createLinkParts(
     status: new StatusIngest(new StatusRepository(dataSource, clock), metrics, statusLog),
     events: new EventIngest(new EventRepository(dataSource), statusLog),
     seen: new SeenRecorder(dataSource, statusLog),
+    inventories: new InventoryRecorder({
+      write: (notes) => sessions.setInventories(notes),
+      nowMs: () => clock.monotonicMs(),
+      log: statusLog,
+    }),
     turns: new Turns(MAX_AT_ONCE),
     metrics,
     clock,

@@ -86,6 +86,7 @@ export class AgentListener implements BeforeApplicationShutdown {
     for (const end = Date.now() + 2_000; this.#connections.size > 0 && Date.now() < end;) await sleep(5);
     await Promise.allSettled([...this.#closing]);
     await this.link.status.stop();
+    await this.link.inventories.stop();
     await this.link.seen.stop();
   }
 

@@ -116,10 +116,11 @@ export class AgentSession {
     await this.#parts.link.sessions.disconnect(this, this.#parts.link.clock.nowMs());
   }
 
-  async #setInventory(inventory: 'SYNCED' | 'UNKNOWN'): Promise<void> {
+  #setInventory(inventory: 'SYNCED' | 'UNKNOWN'): void {
     if (inventory === this.#inventory) return;
     this.#inventory = inventory;
-    await this.#parts.link.sessions.setInventory(this.agentId, this.sessionNo, inventory);
+    const { agentId, sessionNo } = this;
+    this.#parts.link.inventories.note({ agentId, sessionNo, inventory });
     if (inventory === 'SYNCED') this.sender.askForDigest();
   }
 

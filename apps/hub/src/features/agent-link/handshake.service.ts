@@ -18,7 +18,7 @@ import {
 } from '#protocol';
 import type { EnrolmentRepository } from './enrolment.repository.ts';
 import type { Acceptance } from './accept-hellos.ts';
-import type { AgentRow, SessionRepository } from './session.repository.ts';
+import type { AgentRow, SessionRepository, WaitingHello } from './session.repository.ts';
 
 /** How long an agent whose approval is pending waits before it asks again; it is told at once when it stays connected. */
 const ENROL_RETRY_MS = 15_000;
@@ -32,12 +32,18 @@ export interface Offer {
   readonly audience: string;
 }
 
+export interface HelloOffer extends Offer {
+  /** False once the peer has gone, or has waited for longer than it has patience: nothing more is done for it. */
+  readonly isWanted: () => boolean;
+}
+
 export type HelloAnswer =
   | ({ readonly kind: 'ACCEPTED'; readonly agent: AgentRow; readonly dialect: Dialect } & Extract<
       Acceptance,
       { accepted: true }
     >)
   | { readonly kind: 'REFUSED'; readonly refused: HubPayloads['Refused'] }
+  | { readonly kind: 'GONE' }
   | { readonly kind: 'UPGRADE'; readonly upgrade: HubPayloads['UpgradeRequired'] };
 
 export type EnrolAnswer =
@@ -105,27 +111,31 @@ export class HandshakeService {
     }
   }
 
-  async hello(offer: Offer, hello: Hello): Promise<HelloAnswer> {
+  async hello(offer: HelloOffer, hello: Hello): Promise<HelloAnswer> {
     const dialect = chooseDialect(this.#dialects, hello.protocolVersions);
     if (!dialect) return { kind: 'UPGRADE', upgrade: explainUpgrade(versionsOf(this.#dialects), hello) };
     const agent = isUuid(hello.agentId) ? await this.#sessions.findAgent(hello.agentId) : undefined;
     if (!agent) return refused('AGENT_REVOKED', 'this hub does not know the agent; enrol it anew');
+    if (!offer.isWanted()) return { kind: 'GONE' };
     const key = findSigningKey(agent, offer, hello);
     if (!key) return refused('SIGNATURE_INVALID', 'the Hello is not signed with the enrolled key');
     const refusal = refuseByState(agent) ?? (await this.#refuseByPlace(agent, hello));
     if (refusal) return refusal;
-    const answer = await this.#accept(agent, hello, key);
+    const answer = await this.#accept({ agent, hello, signedWith: key, isWanted: offer.isWanted });
     return answer.kind === 'ACCEPTED' ? { ...answer, dialect } : answer;
   }
 
-  async #accept(agent: AgentRow, hello: Hello, signedWith: Buffer): Promise<Accepted | ReturnType<typeof refused>> {
-    const acceptance = await this.#sessions.accept({ agent, hello, signedWith }, this.#clock.nowMs());
+  async #accept(entry: WaitingHello): Promise<Accepted | ReturnType<typeof refused> | { readonly kind: 'GONE' }> {
+    const { agent } = entry;
+    const acceptance = await this.#sessions.accept(entry, this.#clock.nowMs());
     if (acceptance.accepted) return { kind: 'ACCEPTED', ...acceptance, agent };
     switch (acceptance.reason) {
       case 'CLONED':
         return refused('AGENT_QUARANTINED', `two live instances use one key: ${QUARANTINED}`);
       case 'NOT_ACTIVE':
         return refused('AGENT_REVOKED', 'this agent was revoked; enrol it anew');
+      case 'GONE':
+        return { kind: 'GONE' };
       case 'INCOMPLETE':
         throw new Error(`agent ${agent.id} has no session row or no spec head`);
     }

@@ -7,6 +7,7 @@ import type { DesiredRepository } from './desired.repository.ts';
 import type { EnrolmentRepository } from './enrolment.repository.ts';
 import type { EventIngest } from './event-ingest.ts';
 import type { HandshakeService } from './handshake.service.ts';
+import type { InventoryRecorder } from './inventory-recorder.ts';
 import type { InventoryRepository } from './inventory.repository.ts';
 import type { SeenRecorder } from './seen-recorder.ts';
 import type { SessionRepository } from './session.repository.ts';
@@ -24,6 +25,7 @@ export interface LinkParts {
   readonly status: StatusIngest;
   readonly events: EventIngest;
   readonly seen: SeenRecorder;
+  readonly inventories: InventoryRecorder;
   /** For what one agent alone asks of the database. */
   readonly turns: Turns;
   readonly metrics: Metrics;

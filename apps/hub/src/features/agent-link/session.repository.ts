@@ -2,11 +2,11 @@
  * Sessions in Postgres. Each accepted Hello raises session_no under the lock of the session's row; whoever holds a
  * lower number is fenced from then on (03 rule 7). Newest wins, on whichever replica it arrived.
  */
-import type { Hello } from '#protocol';
 import type { DataSource } from 'typeorm';
 
 import { type Acceptance, acceptHellos, type HelloEntry } from './accept-hellos.ts';
 import type { SessionKey } from './delivery-book.ts';
+import type { InventoryNote } from './inventory-recorder.ts';
 import { MergedCalls } from './merged-calls.ts';
 import { quarantine } from './quarantine.ts';
 
@@ -27,6 +27,9 @@ export interface SessionView {
   readonly fenced: boolean;
 }
 
+/** `isWanted`: false once its sender has gone. Asked before the transaction; who goes later is disconnected after it. */
+export type WaitingHello = HelloEntry & { readonly isWanted?: () => boolean };
+
 /** Hellos of a herd arrive within this of each other; one alone waits no longer than that either. */
 const MERGE_MS = 5;
 /** Of Hellos at once: their signatures are checked in one go, which keeps the event loop from all else. */
@@ -37,7 +40,7 @@ export class SessionRepository {
   readonly #dataSource: DataSource;
   readonly #replica: string;
   readonly #finds: MergedCalls<string, AgentRow | undefined>;
-  readonly #accepts: MergedCalls<HelloEntry & { readonly nowMs: number }, Acceptance>;
+  readonly #accepts: MergedCalls<WaitingHello & { readonly nowMs: number }, Acceptance>;
   readonly #ends: MergedCalls<SessionKey & { readonly nowMs: number }, undefined>;
 
   constructor(dataSource: DataSource, replica: string) {
@@ -57,7 +60,7 @@ export class SessionRepository {
     return this.#finds.add(agentId);
   }
 
-  accept(entry: HelloEntry, nowMs: number): Promise<Acceptance> {
+  accept(entry: WaitingHello, nowMs: number): Promise<Acceptance> {
     return this.#accepts.add({ ...entry, nowMs });
   }
 
@@ -73,16 +76,16 @@ export class SessionRepository {
   }
 
   /** An agent's second Hello in one run is a take-over of the first, so it is judged after that one has its session. */
-  async #acceptAll(entries: readonly (HelloEntry & { readonly nowMs: number })[]): Promise<readonly Acceptance[]> {
+  async #acceptAll(entries: readonly (WaitingHello & { readonly nowMs: number })[]): Promise<readonly Acceptance[]> {
     const answers = new Map<HelloEntry, Acceptance>();
-    for (let left = entries; left.length > 0;) {
+    for (let left = entries.filter((entry) => entry.isWanted?.() !== false); left.length > 0;) {
       const round = new Map(left.toReversed().map((entry) => [entry.agent.id, entry]));
       const nowMs = Math.max(...left.map((entry) => entry.nowMs));
       const answered = await acceptHellos(this.#dataSource, this.#replica, [...round.values()], nowMs);
       for (const [agentId, entry] of round) answers.set(entry, answered.get(agentId) ?? INCOMPLETE);
       left = left.filter((entry) => !answers.has(entry));
     }
-    return entries.map((entry) => answers.get(entry) ?? INCOMPLETE);
+    return entries.map((entry) => answers.get(entry) ?? GONE);
   }
 
   /** Hubs that work on this database now, by the names they give their connections. */
@@ -126,12 +129,13 @@ export class SessionRepository {
     );
   }
 
-  async setInventory(agentId: string, sessionNo: number, inventory: Hello['inventory']): Promise<void> {
-    await this.#dataSource.query('UPDATE agent_session SET inventory = $3 WHERE agent_id = $1 AND session_no = $2', [
-      agentId,
-      sessionNo,
-      inventory,
-    ]);
+  async setInventories(notes: readonly InventoryNote[]): Promise<void> {
+    await this.#dataSource.query(
+      `UPDATE agent_session AS s SET inventory = i.inventory
+       FROM unnest($1::uuid[], $2::bigint[], $3::text[]) AS i(agent_id, session_no, inventory)
+       WHERE s.agent_id = i.agent_id AND s.session_no = i.session_no AND s.inventory <> i.inventory`,
+      [notes.map((one) => one.agentId), notes.map((one) => one.sessionNo), notes.map((one) => one.inventory)],
+    );
   }
 
   /** Which of these sessions may no longer write (taken over, quarantined, revoked), or have something to be told. */
@@ -173,3 +177,4 @@ export class SessionRepository {
 }
 
 const INCOMPLETE: Acceptance = { accepted: false, reason: 'INCOMPLETE' };
+const GONE: Acceptance = { accepted: false, reason: 'GONE' };
