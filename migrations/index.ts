@@ -7,6 +7,7 @@ import { SlimmerChangeLog1764633802000 } from './1764633802000-slimmer-change-lo
 import { ModesOfAProject1764633803000 } from './1764633803000-modes-of-a-project.ts';
 import { DeleteApprovals1764633900000 } from './1764633900000-delete-approvals.ts';
 import { HeldDeletes1764633901000 } from './1764633901000-held-deletes.ts';
+import { DatabaseObjectIds1764634100000 } from './1764634100000-database-object-ids.ts';
 
 /** Every migration, oldest first. Never edited after release: a change is a new file at the end of this list. */
 export const migrations = [
@@ -19,4 +20,5 @@ export const migrations = [
   ModesOfAProject1764633803000,
   DeleteApprovals1764633900000,
   HeldDeletes1764633901000,
+  DatabaseObjectIds1764634100000,
 ];

@@ -1,10 +1,22 @@
 import type { Client } from 'pg';
 import { describe, expect, it } from 'vitest';
 
+import type { DatabaseLineage } from './hub-identity.ts';
 import { LineageGuard } from './lineage-guard.ts';
 
-const clientOf = (systemIdentifier: string, timelineId: number): Client =>
-  ({ query: () => Promise.resolve({ rows: [{ systemIdentifier, timelineId }] }) }) as unknown as Client;
+const lineageOf = (
+  systemIdentifier: string,
+  timelineId: number,
+  objectIds = '5/20',
+  walBytes = '0',
+): DatabaseLineage => ({
+  systemIdentifier,
+  timelineId,
+  objectIds,
+  walBytes,
+});
+const clientOf = (...lineage: Parameters<typeof lineageOf>): Client =>
+  ({ query: () => Promise.resolve({ rows: [lineageOf(...lineage)] }) }) as unknown as Client;
 const verify = (guard: LineageGuard, client: Client): Promise<Error | undefined> =>
   new Promise((done) => guard.verify(client, done));
 
@@ -34,6 +46,49 @@ describe('the guard of the lineage', () => {
     await verify(guard, clientOf('7', 1));
     for (let index = 0; index < 3; index += 1) await verify(guard, clientOf('8', 1));
     expect(told).toEqual(['8', '8']);
+  });
+
+  const countChanges = (guard: LineageGuard): (() => number) => {
+    let changes = 0;
+    guard.onChange(() => Promise.resolve((changes += 1) > 0));
+    return () => changes;
+  };
+
+  it.each([
+    ['a dump restored into another database of the same server', clientOf('7', 1, '6/20', '900')],
+    ['a dump restored into the same database', clientOf('7', 1, '5/99', '900')],
+    ['the files of an hour ago', clientOf('7', 1, '5/20', '700')],
+  ])('tells of %s', async (_, client) => {
+    const guard = new LineageGuard();
+    const changes = countChanges(guard);
+    await verify(guard, clientOf('7', 1, '5/', '100'));
+    await verify(guard, clientOf('7', 1, '5/20', '800'));
+    expect(changes()).toBe(0);
+    await verify(guard, client);
+    expect(changes()).toBe(1);
+  });
+
+  it('learns from open connections how far the log is, and of other databases only from new ones', async () => {
+    const guard = new LineageGuard();
+    const changes = countChanges(guard);
+    await verify(guard, clientOf('7', 1, '5/20', '100'));
+    expect(guard.note(lineageOf('7', 1, '5/20', '900'), guard.known)).toBe(true);
+    expect(guard.note(lineageOf('6', 1, '5/20', '950'), guard.known)).toBe(false);
+    expect(changes()).toBe(0);
+    await verify(guard, clientOf('7', 1, '5/20', '500'));
+    expect(changes()).toBe(1);
+  });
+
+  it('takes answers that overtake each other for what they are', async () => {
+    const guard = new LineageGuard();
+    const changes = countChanges(guard);
+    await verify(guard, clientOf('7', 1, '5/20', '100'));
+    const late = Promise.withResolvers<unknown>();
+    const slow = verify(guard, { query: () => late.promise } as unknown as Client);
+    await verify(guard, clientOf('7', 1, '5/20', '300'));
+    late.resolve({ rows: [lineageOf('7', 1, '5/20', '200')] });
+    await slow;
+    expect(changes()).toBe(0);
   });
 
   it('refuses a connection that cannot tell', async () => {

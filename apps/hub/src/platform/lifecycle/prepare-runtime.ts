@@ -5,17 +5,17 @@ import type { DataSource, EntityManager } from 'typeorm';
 
 import type { HubConfig } from '../config/hub-config.ts';
 import { WORKER_LOCK } from '../database/claimed-worker.ts';
-import { type DatabaseLineage, ensureHubIdentity, type HubIdentity } from '../database/hub-identity.ts';
+import { ensureHubIdentity } from '../database/hub-identity.ts';
 import { LineageGuard } from '../database/lineage-guard.ts';
 import { migrate, openDataSource, type Schema } from '../database/open-data-source.ts';
 import { maintainPartitions } from '../database/partitions.ts';
 import { SignalConnection } from '../database/signal-connection.ts';
 import { signalsOf } from '../database/signals.ts';
 import { supervisePostgres } from '../database/supervise-postgres.ts';
-import { workOnLineage } from '../database/work-on-lineage.ts';
 import { Metrics } from '../telemetry/metrics.ts';
 import { loadGivenTls, loadOwnTls, type TlsMaterial } from '../tls/tls-material.ts';
 import { lockDataFolder } from './data-folder-lock.ts';
+import { followEpoch } from './follow-epoch.ts';
 import { type HubRuntime, Readiness } from './hub-runtime.ts';
 import { systemClock, systemIds } from './time-and-ids.ts';
 import { readHubVersion } from './hub-version.ts';
@@ -37,7 +37,9 @@ export async function prepareRuntime(
   if (ran.length > 0) log.info({ migrations: ran }, 'schema brought up to date');
   const identity = await prepareDatabase(dataSource.manager);
   const epochListeners = new Set<() => void>();
-  guard.onChange((lineage) => followLineage({ dataSource, lineage, identity, listeners: epochListeners, log }));
+  const following = { dataSource, guard, identity, log, listeners: epochListeners, leaveEpoch: prepareDatabase };
+  const stop = followEpoch(following);
+  cleanUps.push(() => Promise.resolve(stop()));
   const signalConnection = new SignalConnection(signalsOf(dataSource), databaseUrl, replica, log);
   await signalConnection.open();
   cleanUps.push(() => signalConnection.close());
@@ -68,38 +70,13 @@ async function startOwnDatabase(config: HubConfig, log: Logger, cleanUps: CleanU
   return server.databaseUrl;
 }
 
-const prepareDatabase = (manager: EntityManager): ReturnType<typeof ensureHubIdentity> =>
+const prepareDatabase = (manager: EntityManager, leave?: string): ReturnType<typeof ensureHubIdentity> =>
   manager.transaction(async (tx) => {
     // Makers of one partition would fail each other.
     await tx.query('SELECT pg_advisory_xact_lock($1)', [WORKER_LOCK.housekeeping]);
     await maintainPartitions(tx, systemClock.nowMs());
-    return ensureHubIdentity(tx, systemIds.newId(), systemClock.nowMs());
+    return ensureHubIdentity(tx, systemIds.newId(), systemClock.nowMs(), leave);
   });
-
-/** The database is another one than at start: its epoch is read, or made, and whoever told the old one is told. False: not yet. */
-async function followLineage(change: {
-  readonly dataSource: DataSource;
-  readonly lineage: DatabaseLineage;
-  readonly identity: HubIdentity;
-  readonly listeners: ReadonlySet<() => void>;
-  readonly log: Logger;
-}): Promise<boolean> {
-  const { dataSource, lineage, identity, listeners, log } = change;
-  try {
-    const { hubEpoch } = await workOnLineage(dataSource, lineage, prepareDatabase);
-    if (hubEpoch === identity.hubEpoch) return true;
-    log.warn({ before: identity.hubEpoch, hubEpoch }, 'the database is another one than before: the hub epoch changes');
-    identity.hubEpoch = hubEpoch;
-    for (const listener of listeners) listener();
-    return true;
-  } catch (error) {
-    log.error(
-      { err: error },
-      'the lineage of the database could not be followed; it is tried with the next connection',
-    );
-    return false;
-  }
-}
 
 function loadTls(config: HubConfig): Promise<TlsMaterial> {
   if (config.tlsFiles) return loadGivenTls(config.tlsFiles, config.nextCaFile, systemClock.nowMs());
