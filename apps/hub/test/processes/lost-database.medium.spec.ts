@@ -156,6 +156,8 @@ describe('a hub whose PostgreSQL', () => {
     await world.untilConnected(one);
     const epoch = await readEpoch();
     const newer = await goOn(one);
+    // The hub looks every two seconds how far the log is.
+    await sleep(3_000);
     await postgres.stop();
     await rm(serverFolder(), { recursive: true });
     await copy(join(folder, 'copy'), serverFolder());
