@@ -1,5 +1,5 @@
 /** What a dump of the database holds of one agent: the tables that decide about desired state, taken and put back. */
-import type { DataSource } from 'typeorm';
+import type { DataSource, EntityManager } from 'typeorm';
 
 /** In the order in which their foreign keys allow them to be filled. */
 const TABLES = [
@@ -42,11 +42,23 @@ export class AgentRowsDump {
         await tx.query(`DELETE FROM ${table} WHERE ${where}`, [this.#agentId]);
       }
       for (const [table] of TABLES) {
-        await tx.query(`INSERT INTO ${table} SELECT * FROM jsonb_populate_recordset(NULL::${table}, $1::jsonb)`, [
-          dump.get(table),
-        ]);
+        const columns = await readColumns(tx, table);
+        await tx.query(
+          `INSERT INTO ${table} (${columns}) SELECT ${columns} FROM jsonb_populate_recordset(NULL::${table}, $1::jsonb)`,
+          [dump.get(table)],
+        );
       }
     });
     return true;
   }
+}
+
+/** Without those that PostgreSQL computes. */
+async function readColumns(tx: EntityManager, table: string): Promise<string> {
+  const rows = await tx.query<{ name: string }[]>(
+    `SELECT column_name AS name FROM information_schema.columns
+     WHERE table_name = $1 AND table_schema = 'public' AND is_generated = 'NEVER'`,
+    [table],
+  );
+  return rows.map(({ name }) => name).join(', ');
 }
