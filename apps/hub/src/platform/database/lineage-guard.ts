@@ -46,9 +46,9 @@ export class LineageGuard {
   #take(lineage: DatabaseLineage, asked: DatabaseLineage | undefined): (() => void) | undefined {
     const before = this.#known;
     this.#known = lineage;
-    if (before === undefined || asked === undefined) return undefined;
+    if (before === undefined || asked === undefined || continuesLineage(before, lineage)) return undefined;
     // Answers overtake each other: one that was asked for before the newest came may say less of the log.
-    if (continuesLineage(before, lineage) || continuesLineage(asked, lineage)) return undefined;
+    if (isSameLineage(before, lineage) && continuesLineage(asked, lineage)) return undefined;
     return () =>
       void this.#onChange(lineage).then((followed) => {
         if (!followed) this.#known = before;

@@ -1,7 +1,7 @@
 /** Makes what the application is built on: database, schema, identity, certificate. Each step adds its own way back. */
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import type { DataSource, EntityManager } from 'typeorm';
+import type { EntityManager } from 'typeorm';
 
 import type { HubConfig } from '../config/hub-config.ts';
 import { WORKER_LOCK } from '../database/claimed-worker.ts';
