@@ -10,17 +10,13 @@ import { MachineAgent } from './machine-agent.ts';
 import type { MachineConnection, MachineHub } from './machine-hub.ts';
 import { MachineLedger } from './machine-ledger.ts';
 import { MachineMember } from './machine-member.ts';
+import type { MachineTimers } from './machine-timers.ts';
 import type { MachineUser } from './machine-user.ts';
 
 const MOST_ZOMBIES = 2;
 /** Each is five minutes; three deletes fit one. */
 const MOST_ROUNDS = 40;
 const MOST_FRAMES = 100;
-
-export interface MachineTimers {
-  /** Lets so much time pass for the timers of the agent's sessions. */
-  pass(ms: number): void;
-}
 
 export class MachineRun {
   readonly seed: number;
