@@ -64,6 +64,6 @@ export function holdIntervals(): () => void {
   globalThis.clearInterval = ((interval: unknown) => {
     if (interval instanceof HeldInterval) current.getStore()?.clear(interval);
     else real.clearInterval(interval as NodeJS.Timeout);
-  }) as typeof clearInterval;
+  });
   return () => void Object.assign(globalThis, real);
 }
