@@ -140,6 +140,15 @@ export class MachineMember {
     this.#backup = this.store.dump();
   }
 
+  /** Backup tools put back objects and leave the agent's memory as it is. False when there is no backup. */
+  restoreObjects(): boolean {
+    if (this.#backup === undefined) return false;
+    const now = [...this.store.dump()].filter(([key]) => key.includes(CONFIG_MAPS));
+    const then = [...this.#backup].filter(([key]) => !key.includes(CONFIG_MAPS));
+    this.store.restore(new Map([...now, ...then]));
+    return true;
+  }
+
   /** False when there is no backup. */
   restore(): boolean {
     if (this.#backup === undefined) return false;

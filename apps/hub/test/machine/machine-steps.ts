@@ -96,9 +96,9 @@ const faults: readonly Step[] = [
       return true;
     },
   },
-  { name: 'the hub is dumped', weight: 1.5, run: (run) => run.hub.dump().then(() => true) },
-  { name: 'the hub is put back', weight: 0.7, run: (run) => restoreHub(run, true) },
-  { name: 'the hub is put back and nobody notices', weight: 0.7, run: (run) => restoreHub(run, false) },
+  { name: 'the hub is dumped', weight: 2, run: (run) => run.hub.dump().then(() => true) },
+  { name: 'the hub is put back', weight: 1.2, run: (run) => restoreHub(run, true) },
+  { name: 'the hub is put back and nobody notices', weight: 1.2, run: (run) => restoreHub(run, false) },
   { name: 'the outbox is trimmed', weight: 2, run: (run) => run.user.trimOutbox().then(() => true) },
   { name: 'five minutes pass', weight: 2, run: (run) => run.pass(5 * 60_000 + 1).then(() => true) },
 ];
@@ -132,7 +132,7 @@ const member: readonly Step[] = [
   { name: 'kubectl delete', weight: 1.5, run: (run) => onLive(run, (name) => run.member.deleteByHand(name)) },
   { name: 'the API server goes', weight: 1, run: (run) => hear(run, false) },
   { name: 'the API server comes back', weight: 3, run: (run) => hear(run, true) },
-  { name: 'the member cluster is backed up', weight: 1, run: (run) => (run.member.backUp(), true) },
+  { name: 'the member cluster is backed up', weight: 2, run: (run) => (run.member.backUp(), true) },
   {
     name: 'the member cluster is put back',
     weight: 0.7,
@@ -141,6 +141,16 @@ const member: readonly Step[] = [
       run.ledger.stateLost = true;
       run.ledger.deletesMs = [];
       await run.reviveAgent();
+      return true;
+    },
+  },
+  {
+    name: 'the objects of the member cluster are put back',
+    weight: 1.2,
+    run: async (run) => {
+      await run.agent.settled();
+      if (!run.member.restoreObjects()) return false;
+      if (run.member.synced) run.member.relist();
       return true;
     },
   },

@@ -61,9 +61,9 @@ export function holdIntervals(): () => void {
   globalThis.setInterval = ((work: () => void, everyMs = 1, ...rest: unknown[]) =>
     current.getStore()?.add(work, everyMs) ??
     (real.setInterval as (...all: unknown[]) => unknown)(work, everyMs, ...rest)) as typeof setInterval;
-  globalThis.clearInterval = ((interval: unknown) => {
+  globalThis.clearInterval = (interval: unknown) => {
     if (interval instanceof HeldInterval) current.getStore()?.clear(interval);
     else real.clearInterval(interval as NodeJS.Timeout);
-  });
+  };
   return () => void Object.assign(globalThis, real);
 }
