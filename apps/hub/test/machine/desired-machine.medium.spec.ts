@@ -43,7 +43,8 @@ async function prepare(seed: number, timers: MachineTimers): Promise<MachineRun>
   const { agentId, memberClusterId } = await enrol(hub);
   await hub.runtime.dataSource.query(`UPDATE agent SET state = 'ACTIVE' WHERE id = $1`, [agentId]);
   const enrolled: Omit<Enrolled, 'identity'> = { agentId, memberClusterId, projectId };
-  const machine = new MachineHub(hub.runtime.dataSource, agentId);
+  // Every second hub holds nothing back: then the agent's own limit has to do.
+  const machine = new MachineHub(hub.runtime.dataSource, agentId, seed % 2 === 0 ? 3 : 1_000_000);
   return new MachineRun(seed, machine, new MachineUser(hub, enrolled as Enrolled), timers);
 }
 

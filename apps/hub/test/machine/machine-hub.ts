@@ -46,14 +46,15 @@ export class MachineHub {
   readonly #rows: AgentRowsDump;
   failure: unknown;
 
-  constructor(dataSource: DataSource, agentId: string) {
+  /** `perAgent`: deletes that the hub lets pass in five minutes. */
+  constructor(dataSource: DataSource, agentId: string, perAgent: number) {
     this.dataSource = dataSource;
     this.agentId = agentId;
     this.#rows = new AgentRowsDump(dataSource, agentId);
     this.#sessions = this.#follow(new SessionRepository(dataSource, this.#replica));
     // The fleet's limit counts the other runs too.
     this.#desired = this.#follow(
-      new DesiredRepository(dataSource, { perAgent: 3, perActor: 1_000_000, fleet: 1_000_000 }),
+      new DesiredRepository(dataSource, { perAgent, perActor: 1_000_000, fleet: 1_000_000 }),
     );
     this.#book = new DeliveryBook(dataSource);
     this.#inventory = new InventoryRepository(dataSource);
