@@ -2,7 +2,7 @@
 import type { MachineRun } from './machine-run.ts';
 import { hubUidOf } from './machine-member.ts';
 
-const NAMES = ['a', 'b', 'c', 'd'] as const;
+const NAMES = ['a', 'b', 'c', 'd', 'e', 'f'] as const;
 
 interface Step {
   readonly name: string;
@@ -14,7 +14,7 @@ interface Step {
 const people: readonly Step[] = [
   {
     name: 'a person creates',
-    weight: 6,
+    weight: 9,
     run: async (run) => {
       const name = run.random.pick(NAMES) ?? 'a';
       const adopt = run.random.chance(0.25);
@@ -26,6 +26,15 @@ const people: readonly Step[] = [
     name: 'a person deletes',
     weight: 5,
     run: (run) => onRow(run, (row) => run.user.remove(row, 'DELETE', run.ledger)),
+  },
+  {
+    name: 'a person deletes all, one after the other',
+    weight: 1,
+    run: async (run) => {
+      const rows = (await run.user.rows()).filter((row) => row.deletion === null);
+      for (const row of rows) await run.user.remove(row, 'DELETE', run.ledger);
+      return rows.length > 0 && `${rows.length}`;
+    },
   },
   {
     name: 'a person lets go',
