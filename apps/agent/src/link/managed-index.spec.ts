@@ -24,16 +24,15 @@ function createWorld() {
     { nowMs: () => nowMs, monotonicMs: () => nowMs },
   );
   index.open();
-  const tell = (): void => {
-    for (const listener of listeners) listener(KEY);
-  };
+  let last: ObjectKey = KEY;
   return {
     index,
     pass: (ms: number) => (nowMs += ms),
     watch: (object: RedisClusterObject | undefined) => {
-      if (object === undefined) objects.delete(formatObjectKey(KEY));
-      else objects.set(formatObjectKey(KEY), object);
-      tell();
+      if (object !== undefined) last = { namespace: KEY.namespace, name: object.metadata.name };
+      if (object === undefined) objects.delete(formatObjectKey(last));
+      else objects.set(formatObjectKey(last), object);
+      for (const listener of listeners) listener(last);
     },
     digest: () => index.digest(() => true),
   };

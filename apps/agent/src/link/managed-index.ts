@@ -7,6 +7,7 @@ import { formatObjectKey } from '#domain';
 import type { Clock, KubeObject, ObjectKey } from '#domain';
 import { digestOf } from '#protocol';
 import type { ObjectVersion } from '#protocol';
+import { CopyBook } from './copy-book.ts';
 import { readHubVersion } from './hub-version.ts';
 import { leaveOutCopies } from './leave-out-copies.ts';
 import type { RedisClusterStore } from './ports.ts';
@@ -30,8 +31,7 @@ export class ManagedIndex {
   readonly #store: RedisClusterStore;
   readonly #clock: Clock;
   readonly #own = new Map<string, OwnWrite>();
-  /** Which name each hubUid belongs to; undefined after a change. */
-  #names: ReadonlyMap<string, string> | undefined;
+  readonly #copies = new CopyBook();
 
   constructor(store: RedisClusterStore, clock: Clock) {
     this.#store = store;
@@ -41,11 +41,11 @@ export class ManagedIndex {
   /** Starts with empty books. Returns the end of it. */
   open(): () => void {
     this.#own.clear();
-    this.#names = undefined;
+    this.#copies.forget();
     // At each change, not only when asked: an object that comes and goes in between must not stay in our books.
     return this.#store.onChange((key) => {
-      this.#names = undefined;
       this.#settle(formatObjectKey(key));
+      this.#noteChange(key);
     });
   }
 
@@ -67,6 +67,10 @@ export class ManagedIndex {
   }
 
   list(): ManagedObject[] {
+    return leaveOutCopies(this.#readAll().values()).flatMap(toManaged);
+  }
+
+  #readAll(): Map<string, KubeObject> {
     for (const key of [...this.#own.keys()]) this.#settle(key);
     const objects = new Map<string, KubeObject>();
     for (const object of this.#store.list()) objects.set(keyOf(object), object);
@@ -74,13 +78,13 @@ export class ManagedIndex {
       if (write.object === undefined) objects.delete(key);
       else objects.set(key, write.object);
     }
-    return leaveOutCopies(objects.values()).flatMap(toManaged);
+    return objects;
   }
 
   /** True when an object of this hubUid is here that the hub rather means: this one is a copy of it. */
   isCopy(key: ObjectKey, hubUid: string): boolean {
-    this.#names ??= new Map(this.list().map((object) => [object.hubUid, formatObjectKey(object)]));
-    return (this.#names.get(hubUid) ?? formatObjectKey(key)) !== formatObjectKey(key);
+    const name = formatObjectKey(key);
+    return (this.#copies.nameOf(hubUid, () => this.#readAll()) ?? name) !== name;
   }
 
   digest(isCounted: (object: ManagedObject) => boolean): string {
@@ -88,9 +92,9 @@ export class ManagedIndex {
   }
 
   #set(key: ObjectKey, object: KubeObject | undefined, uid: string | undefined): void {
-    this.#names = undefined;
     const { namespace, name } = key;
     this.#own.set(formatObjectKey(key), { key: { namespace, name }, object, uid, atMs: this.#clock.monotonicMs() });
+    this.#noteChange(key);
   }
 
   #settle(key: string): void {
@@ -98,6 +102,14 @@ export class ManagedIndex {
     if (write === undefined) return;
     const tooOld = this.#clock.monotonicMs() - write.atMs > FORGET_OWN_WRITE_MS;
     if (tooOld || hasCaughtUp(this.#store.get(write.key), write)) this.#own.delete(key);
+    else return;
+    this.#noteChange(write.key);
+  }
+
+  #noteChange(key: ObjectKey): void {
+    const name = formatObjectKey(key);
+    const own = this.#own.get(name);
+    this.#copies.changed(name, own === undefined ? this.#store.get(key) : own.object);
   }
 }
 

@@ -1,11 +1,12 @@
-/** Thousands of objects in one member cluster (research report 6): no frame of either side outgrows the limit. */
+/** Thousands of objects in one member cluster: no frame of either side outgrows the limit. */
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 
 import { freezeSpec } from '#protocol';
 
 import { RuleWorld } from './rule-world.ts';
 
-const OBJECTS = 5_000;
+/** Inventory and outcomes of so many no longer fit one frame; of 5,000 they do not either, and take twice as long here. */
+const OBJECTS = 2_600;
 const LONG = 60_000;
 
 let world: RuleWorld;
@@ -40,7 +41,7 @@ const readFrames = async (type: string): Promise<number> => {
 };
 
 it(
-  'an agent of 5,000 objects acks its snapshot in parts, and tells its inventory in chunks',
+  'an agent of thousands of objects acks its snapshot in parts, and tells its inventory in chunks',
   { timeout: LONG },
   async () => {
     const member = await world.addMember();
@@ -60,7 +61,7 @@ it(
     };
     await vi.waitFor(async () => expect(await counts()).toBe(`APPLIED ${OBJECTS}`), { timeout: LONG, interval: 250 });
     await world.untilInSync(member);
-    expect((await readFrames('DesiredAck')) - ackedBefore).toBeGreaterThan(2);
+    expect((await readFrames('DesiredAck')) - ackedBefore).toBeGreaterThan(1);
     const { sessionNo } = await world.session(member);
 
     // The hub asks for everything: one frame of it would be above the limit and end the session.
