@@ -165,7 +165,7 @@ describe("rule 11, liveness on the hub's clock only", () => {
   });
 
   it('no mass verdict over 20 % of the fleet on one look', async () => {
-    const agentIds = [];
+    const agentIds: string[] = [];
     for (let count = 0; count < 8; count += 1) agentIds.push((await enrolAgent(world.hub)).agentId);
     await endGrace();
     await world.query(
