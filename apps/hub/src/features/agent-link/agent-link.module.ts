@@ -1,5 +1,5 @@
 import type { Clock } from '#domain';
-import { SPOKEN_DIALECTS } from '#protocol';
+import { type Dialect, SPOKEN_DIALECTS } from '#protocol';
 import { Module } from '@nestjs/common';
 
 import { type HubRuntime, RUNTIME } from '../../platform/lifecycle/hub-runtime.ts';
@@ -37,7 +37,7 @@ function createLinkParts(
   const { dataSource, log, metrics } = runtime;
   const enrolments = new EnrolmentRepository(dataSource);
   const statusLog = log.child({ part: 'status' });
-  const dialects = runtime.config.dialects ?? SPOKEN_DIALECTS;
+  const dialects = (runtime.config.dialects as readonly Dialect[] | undefined) ?? SPOKEN_DIALECTS;
   return {
     handshake: new HandshakeService({ sessions, enrolments, clock, dialects }),
     enrolments,

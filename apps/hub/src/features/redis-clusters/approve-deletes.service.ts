@@ -121,7 +121,11 @@ function refuseShape(count: number, seconds: number): Outcome<never> | undefined
   return refuse('INVALID_INPUT', message, ['input', 'expiresInSeconds']);
 }
 
-function checkRow(row: RedisClusterRow | undefined, viewer: Caller['viewer'], field: string[]): Outcome<RedisClusterRow> {
+function checkRow(
+  row: RedisClusterRow | undefined,
+  viewer: Caller['viewer'],
+  field: string[],
+): Outcome<RedisClusterRow> {
   if (!row || !mayRead(viewer, row.project_id)) {
     return refuse('NOT_FOUND', 'There is no such RedisCluster that you may see.', field);
   }

@@ -3,7 +3,6 @@
  * a misspelt limit would else silently not hold. Secrets are never values here, only names of files; a DATABASE_URL
  * may hold one, and is redacted wherever the configuration is printed.
  */
-import type { Dialect } from '#protocol';
 import * as v from 'valibot';
 
 const port = v.pipe(v.string(), v.regex(/^\d+$/, 'must be a number'), v.transform(Number), v.maxValue(65_535));
@@ -45,6 +44,11 @@ export interface TlsFiles {
   readonly caFile: string;
 }
 
+/** A dialect of the protocol library, by what is said of it here: configuration knows no protocol. */
+export interface SpokenVersion {
+  readonly version: number;
+}
+
 export interface HubConfig {
   readonly databaseUrl?: string;
   readonly dataDir: string;
@@ -67,7 +71,7 @@ export interface HubConfig {
   readonly replicaName?: string;
   readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent';
   /** Protocols that agents may choose from, newest first. Default: those of this release; a test of skew names others. */
-  readonly dialects?: readonly Dialect[];
+  readonly dialects?: readonly SpokenVersion[];
   readonly deleteLimits: { readonly perAgent: number; readonly perActor: number; readonly fleet: number };
 }
 
