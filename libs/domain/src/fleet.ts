@@ -15,3 +15,8 @@ export type TombstoneKind = 'DELETE' | 'ORPHAN';
 
 /** Largest object the hub accepts and the link carries, in bytes of its JSON text. */
 export const MAX_OBJECT_BYTES = 200 * 1024;
+/**
+ * Highest generation that a hub can have written. Above it stands what somebody wrote into the annotation: counted on
+ * from there, the number would soon be no safe integer, and the object could never be saved again.
+ */
+export const MAX_GENERATION = 2 ** 52;

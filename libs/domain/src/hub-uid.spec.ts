@@ -28,6 +28,7 @@ describe('the object of the hub', () => {
   it('is taken at its word where no name was written, and is none without a hubUid', () => {
     expect(hubUidOf(meta({ [ANNOTATION.hubUid]: 'u1' }, 'any'))).toBe('u1');
     expect(hubUidOf(meta({ [ANNOTATION.hubUid]: '' }))).toBeUndefined();
+    expect(hubUidOf(meta({ [ANNOTATION.hubUid]: 'x'.repeat(600) }))).toBeUndefined();
     expect([hubUidOf(meta({})), originalOf(meta({ [ANNOTATION.hubName]: 'shop/other' }))]).toEqual([
       undefined,
       undefined,

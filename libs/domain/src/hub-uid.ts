@@ -9,10 +9,14 @@ import { formatObjectKey } from './ids.ts';
 import { ANNOTATION } from './names.ts';
 import type { ObjectMeta } from './redis-cluster.ts';
 
+/** A hubUid is a UUID; what is far longer was written by somebody else, and no frame of the link could carry it. */
+const MAX_CHARACTERS = 128;
+
 /** Undefined for what no hub pushed, and for a copy. */
 export function hubUidOf(metadata: ObjectMeta): string | undefined {
   const hubUid = metadata.annotations?.[ANNOTATION.hubUid];
-  return hubUid === undefined || hubUid === '' || originalOf(metadata) !== undefined ? undefined : hubUid;
+  if (hubUid === undefined || hubUid.length > MAX_CHARACTERS) return undefined;
+  return hubUid === '' || originalOf(metadata) !== undefined ? undefined : hubUid;
 }
 
 /** `namespace/name` of the object that this one's annotations were copied from; undefined when it is no copy. */

@@ -19,7 +19,7 @@ const hello = v.object({
   signature: field.requiredText,
 });
 
-const objectOutcome = v.object({
+export const objectOutcome = v.object({
   hubUid: field.requiredText,
   hubGeneration: field.count,
   state: v.picklist(['APPLIED', 'REJECTED', 'CONFLICT', 'WAITING', 'DELETED_LOCALLY', 'DELETED', 'ORPHANED']),
@@ -36,7 +36,7 @@ const desiredAck = v.object({
   digest: field.digest,
 });
 
-const statusItem = v.object({
+export const statusItem = v.object({
   hubUid: v.exactOptional(field.requiredText),
   namespace: field.requiredText,
   name: field.requiredText,

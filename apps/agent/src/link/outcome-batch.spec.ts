@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { OutcomeBatch } from './outcome-batch.ts';
 
 const MAX_FRAME_BYTES = 8_192;
+const HASH = 'a'.repeat(64);
 const outcome = (hubUid: string, more: Partial<ObjectOutcome> = {}): ObjectOutcome => ({
   hubUid,
   hubGeneration: 1,
@@ -32,9 +33,20 @@ describe('outcomes', () => {
 
   it('that are too large for a frame lose the values that the status tells too, and nothing that decides', () => {
     const contested = [{ path: 'spec.config', manager: 'kubectl', liveValue: 'x'.repeat(MAX_FRAME_BYTES) }];
-    const told = tell([outcome('a', { state: 'CONFLICT', specHash: 'h', contested })]).flat();
+    const told = tell([outcome('a', { state: 'CONFLICT', specHash: HASH, contested })]).flat();
     expect(told).toEqual([
-      outcome('a', { state: 'CONFLICT', specHash: 'h', contested: [{ path: 'spec.config', manager: 'kubectl' }] }),
+      outcome('a', { state: 'CONFLICT', specHash: HASH, contested: [{ path: 'spec.config', manager: 'kubectl' }] }),
+    ]);
+  });
+
+  it('lose what the hub could not read, since that would end the session', () => {
+    const field = { path: 'spec.config.maxmemory', manager: 'kubectl' };
+    const contested = [{ ...field, path: `spec.config.${'k'.repeat(5_000)}` }, field];
+    expect(tell([outcome('a', { state: 'CONFLICT', specHash: HASH, contested })]).flat()).toEqual([
+      outcome('a', { state: 'CONFLICT', specHash: HASH, contested: [field] }),
+    ]);
+    expect(tell([outcome('a', { state: 'REJECTED', specHash: 'written by hand' })]).flat()).toEqual([
+      outcome('a', { state: 'REJECTED' }),
     ]);
   });
 });

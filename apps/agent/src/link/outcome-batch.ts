@@ -4,6 +4,7 @@
  * written, so that the digest in that ack is about exactly what the hub has been told; otherwise the two would seem to
  * differ, and both sides would be compared for nothing.
  */
+import { isReadableField, isReadableHash, isReadableOutcome } from '#protocol';
 import type { ObjectOutcome } from '#protocol';
 
 const MAX_MESSAGE_CHARACTERS = 4_096;
@@ -21,7 +22,8 @@ export class OutcomeBatch {
   }
 
   add(outcome: ObjectOutcome): void {
-    const fitted = sizeOf(outcome) > 2 * this.#maxBytes ? shorten(outcome) : outcome;
+    const readable = isReadableOutcome(outcome) ? outcome : leaveOutUnreadable(outcome);
+    const fitted = sizeOf(readable) > 2 * this.#maxBytes ? shorten(readable) : readable;
     this.#outcomes.push(fitted);
     this.#bytes += sizeOf(fitted);
     if (this.#bytes > this.#maxBytes) this.#tellPart(this.take());
@@ -44,5 +46,14 @@ function shorten({ contested, message, ...outcome }: ObjectOutcome): ObjectOutco
     ...outcome,
     ...(message === undefined ? {} : { message: message.slice(0, MAX_MESSAGE_CHARACTERS) }),
     ...(contested === undefined ? {} : { contested: contested.map(({ path, manager }) => ({ path, manager })) }),
+  };
+}
+
+/** People write what is told here: a hash into an annotation, a name of thousands of characters into a spec. */
+function leaveOutUnreadable({ specHash, contested, ...outcome }: ObjectOutcome): ObjectOutcome {
+  return {
+    ...shorten(outcome),
+    ...(specHash !== undefined && isReadableHash(specHash) ? { specHash } : {}),
+    ...(contested === undefined ? {} : { contested: contested.filter(isReadableField) }),
   };
 }

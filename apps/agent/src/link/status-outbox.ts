@@ -11,6 +11,7 @@ import { itemHash, statusDigestOf } from '#protocol';
 import type { StatusBatch, StatusItem } from '#protocol';
 import { buildGoneItem, buildStatusItem } from './build-status-item.ts';
 import type { StatusExtras } from './build-status-item.ts';
+import { fitStatusItem } from './fit-status-item.ts';
 import { readHubVersion } from './hub-version.ts';
 import type { RedisClusterStore } from './ports.ts';
 
@@ -193,7 +194,8 @@ export class StatusOutbox {
       this.#told.delete(text);
       return told === undefined ? [] : [buildGoneItem(told)];
     }
-    const item = buildStatusItem(object, this.#parts.extrasOf(key, readHubVersion(object)?.hubUid));
+    const whole = buildStatusItem(object, this.#parts.extrasOf(key, readHubVersion(object)?.hubUid));
+    const item = fitStatusItem(whole, this.#parts.maxFrameBytes / 2, object.metadata.creationTimestamp ?? '');
     const hash = itemHash(item);
     if (told?.hash === hash && !everything) return [];
     this.#told.set(text, toTold(item, hash));

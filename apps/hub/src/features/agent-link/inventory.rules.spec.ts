@@ -22,6 +22,12 @@ describe('the three-way diff', () => {
       { kind: 'BEHIND', applied: { generation: 2, hash: 'h2' } },
     ],
     ['ahead of a restored hub', wanted, { ...held, hubGeneration: 5 }, { kind: 'AHEAD', generation: 5 }],
+    [
+      'of a generation that nobody could count on from',
+      wanted,
+      { ...held, hubGeneration: Number.MAX_SAFE_INTEGER },
+      { kind: 'AHEAD', generation: 2 ** 51 },
+    ],
     ['of the same generation and another spec', wanted, { ...held, specHash: 'x' }, { kind: 'AHEAD', generation: 3 }],
     ['gone', wanted, undefined, { kind: 'DELETED_LOCALLY', applied: null }],
     ['never made', { ...wanted, createAllowed: true }, undefined, { kind: 'TO_CREATE', applied: null }],

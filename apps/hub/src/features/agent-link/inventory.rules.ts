@@ -3,7 +3,7 @@
  * digests could not be trusted (03 rule 8). It destroys nothing and overwrites nothing that is newer than the hub: an
  * object ahead of the hub (a hub restored to yesterday) is held for a person to decide.
  */
-import type { DeliveryState } from '#domain';
+import { type DeliveryState, MAX_GENERATION } from '#domain';
 import type { InventoryChunk } from '#protocol';
 import type { Applied } from './outcome.rules.ts';
 
@@ -35,8 +35,12 @@ export function compareObject(wanted: WantedRow, held: Held | undefined): Invent
   if (held.hubGeneration === wanted.hubGeneration && held.specHash === wanted.specHash) {
     return { kind: 'IN_SYNC', applied };
   }
-  return { kind: 'AHEAD', applied, generation: held.hubGeneration };
+  return { kind: 'AHEAD', applied, generation: generationToGoOnFrom(wanted, held) };
 }
+
+/** Half of what is left for a hub is left to be counted on from there, whatever an agent says. */
+const generationToGoOnFrom = (wanted: WantedRow, held: Held): number =>
+  Math.max(wanted.hubGeneration, Math.min(held.hubGeneration, MAX_GENERATION / 2));
 
 /** Objects that carry a hubUid this hub does not want: shown for adoption or deletion, never touched. */
 export function findUnknown(wanted: readonly WantedRow[], held: readonly Held[]): readonly Held[] {
