@@ -55,20 +55,48 @@ export function chooseExpired(spec: PartitionedTable, partitions: readonly Parti
     .map((one) => one.name);
 }
 
+/**
+ * A partition is dropped only when nobody reads the table: the lock that it takes is one of the whole table, and while it
+ * waits for a `pg_dump`, every write of the hub would wait behind it. So it waits this long, and is tried at the next look.
+ */
+const DROP_TIMEOUT_MS = 250;
+const LOCK_NOT_AVAILABLE = '55P03';
+
 /** Idempotent; callers hold an advisory lock, since two makers of one partition would fail each other. */
 export async function maintainPartitions(tx: EntityManager, nowMs: number): Promise<void> {
+  const expired: string[] = [];
   for (const spec of PARTITIONED_TABLES) {
-    for (const { name, fromMs } of planPartitions(spec, nowMs)) {
-      const [from, to] = [fromMs, fromMs + spec.lengthMs].map((ms) => new Date(ms).toISOString());
-      await tx.query(
-        `CREATE TABLE IF NOT EXISTS ${name} PARTITION OF ${spec.table} FOR VALUES FROM ('${from}') TO ('${to}')`,
-      );
-    }
     const partitions = await tx.query<Partition[]>(
       `SELECT c.relname AS name, pg_total_relation_size(c.oid) AS bytes
        FROM pg_inherits AS i JOIN pg_class AS c ON c.oid = i.inhrelid WHERE i.inhparent = $1::regclass`,
       [spec.table],
     );
-    for (const name of chooseExpired(spec, partitions, nowMs)) await tx.query(`DROP TABLE ${name}`);
+    const known = new Set(partitions.map(({ name }) => name));
+    for (const { name, fromMs } of planPartitions(spec, nowMs)) {
+      if (!known.has(name)) await makePartition(tx, spec, name, fromMs);
+    }
+    expired.push(...chooseExpired(spec, partitions, nowMs));
   }
+  await dropWhenFree(tx, expired);
+}
+
+/** Made apart and attached: `PARTITION OF` would take the same lock of the whole table. */
+async function makePartition(tx: EntityManager, spec: PartitionedTable, name: string, fromMs: number): Promise<void> {
+  const [from, to] = [fromMs, fromMs + spec.lengthMs].map((ms) => new Date(ms).toISOString());
+  await tx.query(`CREATE TABLE ${name} (LIKE ${spec.table} INCLUDING DEFAULTS)`);
+  await tx.query(`ALTER TABLE ${spec.table} ATTACH PARTITION ${name} FOR VALUES FROM ('${from}') TO ('${to}')`);
+}
+
+/** Last in its transaction, since what it locks stays locked until the end. */
+async function dropWhenFree(tx: EntityManager, names: readonly string[]): Promise<void> {
+  if (names.length === 0) return;
+  await tx.query(`SET LOCAL lock_timeout = ${DROP_TIMEOUT_MS}`);
+  try {
+    await tx.transaction(async (part) => {
+      for (const name of names) await part.query(`DROP TABLE ${name}`);
+    });
+  } catch (error) {
+    if ((error as { code?: string }).code !== LOCK_NOT_AVAILABLE) throw error;
+  }
+  await tx.query('SET LOCAL lock_timeout = DEFAULT');
 }
