@@ -3,6 +3,7 @@
  * since. What is kept and dropped is decided in settle-hub-ca.ts.
  */
 import { X509Certificate } from 'node:crypto';
+import { getCACertificates } from 'node:tls';
 import { FIELD, type IdentitySecret } from './identity-secret.ts';
 import { settleHubCa } from './settle-hub-ca.ts';
 import type { HubCas } from './settle-hub-ca.ts';
@@ -24,12 +25,14 @@ function certificatesOf(pem: string | undefined): X509Certificate[] {
 export const fingerprintsOf = (pem: string | undefined): string[] =>
   certificatesOf(pem).map((certificate) => certificate.fingerprint256.replaceAll(':', '').toLowerCase());
 
+type TrustStore = Pick<IdentitySecret, 'fields' | 'store'>;
+
 export class HubTrust {
-  readonly #secret: IdentitySecret;
+  readonly #secret: TrustStore;
   readonly #given: string | undefined;
 
   /** `given`: PEM of the agent's own settings. */
-  constructor(secret: IdentitySecret, given: string | undefined) {
+  constructor(secret: TrustStore, given: string | undefined) {
     this.#secret = secret;
     this.#given = given;
   }
@@ -41,6 +44,17 @@ export class HubTrust {
     const given = fingerprintsOf(this.#given);
     const isRetired = given.length > 0 && given.every((one) => retiredOnes.has(one));
     return [...new Set([current, next, isRetired ? undefined : this.#given])].filter((pem) => pem !== undefined);
+  }
+
+  /**
+   * What the hub is verified with; empty: the system's own CAs. Where nobody gave one, those count beside the one that was
+   * announced until the hub has used that for a week: alone, it would lock the agent out before the switch.
+   */
+  get verifiers(): string[] {
+    const { cas } = this;
+    const { current, next } = this.#held;
+    const isSystemsStill = next !== undefined && current === undefined && this.#given === undefined;
+    return isSystemsStill ? [...getCACertificates('default'), ...cas] : cas;
   }
 
   /** What a Hello says of them, so that the hub knows whether its next CA would find this agent. */

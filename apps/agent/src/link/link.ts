@@ -187,7 +187,7 @@ export class Link {
         hubCas: this.#trust.capabilities,
         helloState: () => this.#helloState(),
       },
-      cas: this.#trust.cas,
+      cas: this.#trust.verifiers,
       silence: this.#parts.silence,
       refusedCode,
       log: this.#parts.log,
