@@ -108,6 +108,8 @@ describe('every mutation', () => {
         approveAgent: { agentId: 'x' },
         revokeAgent: { agentId: 'x' },
         forgetMemberCluster: { memberClusterId: 'x' },
+        replaceMemberCluster: { memberClusterId: 'x', agentId: 'x' },
+        approveDeletes: { redisClusterIds: ['x'] },
       };
       for (const { name } of fields) {
         const added = await audited(() => api.admin.mutate(name, input[name] ?? { id: 'x' }, ''));
