@@ -1,14 +1,13 @@
-/** Opens the pool of connections with what every transaction of the hub relies on, and brings the schema up to date. */
+/** Opens the pool of connections with what every transaction of the hub relies on. */
 import pg from 'pg';
 import type { Logger } from 'pino';
 import { DataSource, type MixedList } from 'typeorm';
 
+import { endSilentConnection } from './end-silent-connection.ts';
 import type { LineageGuard } from './lineage-guard.ts';
 import { runHintsAfterCommit } from './after-commit.ts';
 
 const INT8_OID = 20;
-/** Any number: only equality counts, among hubs that migrate the same database. */
-const MIGRATION_LOCK = 7_162_001;
 /** One forgotten transaction would stop every reader of change_log, which reads below pg_snapshot_xmin (03). */
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 5_000;
 const POOL_SIZE = 16;
@@ -38,12 +37,14 @@ export async function openDataSource(
     type: 'postgres',
     entities: schema.entities as never,
     migrations: schema.migrations as never,
-    migrationsTransactionMode: 'each',
     applicationName: `atoll-hub ${replica.name}`.slice(0, 63),
     extra: {
       connectionString: databaseUrl,
       max: POOL_SIZE,
-      verify: guard.verify.bind(guard),
+      verify: (client: pg.Client, done: (error?: Error) => void) => {
+        endSilentConnection(client);
+        guard.verify(client, done);
+      },
       // Statements of ours are short: compiling one to machine code takes longer than running it.
       options: '-c jit=off',
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
@@ -70,18 +71,5 @@ async function initialize(dataSource: DataSource, log: Logger): Promise<void> {
       if (!told) log.warn({ code }, 'the database does not answer; it is tried again for a minute');
       told = true;
     }
-  }
-}
-
-/** Several replicas may start at once: one migrates, the others wait and find nothing to do. Returns the names run. */
-export async function migrate(dataSource: DataSource, databaseUrl: string): Promise<readonly string[]> {
-  const lock = new pg.Client({ connectionString: databaseUrl });
-  await lock.connect();
-  try {
-    await lock.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
-    const ran = await dataSource.runMigrations();
-    return ran.map((migration) => migration.name);
-  } finally {
-    await lock.end();
   }
 }

@@ -5,11 +5,15 @@
 import type { Logger } from 'pino';
 import pg from 'pg';
 
+import { endSilentConnection } from './end-silent-connection.ts';
 import type { SignalChannel, Signals } from './signals.ts';
 
 const CHANNEL = 'atoll';
 const MERGE_MS = 20;
 const RECONNECT_MS = 1_000;
+/** Nothing needs to be hinted for hours; an answer to this shows that somebody is there. */
+const ASK_MS = 10_000;
+const CONNECT_TIMEOUT_MS = 20_000;
 /** A payload must be shorter than 8,000 bytes; a uuid with its quotes takes 39. */
 const SUBJECTS_PER_NOTIFY = 150;
 
@@ -27,6 +31,7 @@ export class SignalConnection {
   #client: pg.Client | undefined;
   #mergeTimer: NodeJS.Timeout | undefined;
   #reconnectTimer: NodeJS.Timeout | undefined;
+  #askTimer: NodeJS.Timeout | undefined;
   #closed = false;
 
   constructor(signals: Signals, databaseUrl: string, replica: string, log: Logger) {
@@ -47,22 +52,30 @@ export class SignalConnection {
     this.#closed = true;
     clearTimeout(this.#mergeTimer);
     clearTimeout(this.#reconnectTimer);
+    clearInterval(this.#askTimer);
     this.#signals.onOutgoing(() => undefined);
     await this.#client?.end().catch(() => undefined);
   }
 
   async #connect(): Promise<void> {
-    const client = new pg.Client({ connectionString: this.#databaseUrl, keepAlive: true });
+    const client = new pg.Client({
+      connectionString: this.#databaseUrl,
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    });
     client.on('error', (error) => this.#log.warn({ err: error.message }, 'connection for hints failed'));
     client.on('end', () => this.#connectLater());
     client.on('notification', (notification) => this.#receive(notification.payload ?? ''));
     await client.connect();
+    endSilentConnection(client);
     await client.query(`LISTEN ${CHANNEL}`);
     this.#client = client;
+    clearInterval(this.#askTimer);
+    this.#askTimer = setInterval(() => void client.query('SELECT 1').catch(() => undefined), ASK_MS).unref();
   }
 
   #connectLater(): void {
     this.#client = undefined;
+    clearInterval(this.#askTimer);
     if (this.#closed) return;
     clearTimeout(this.#reconnectTimer);
     this.#reconnectTimer = setTimeout(() => {

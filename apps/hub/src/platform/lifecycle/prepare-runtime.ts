@@ -7,7 +7,8 @@ import type { HubConfig } from '../config/hub-config.ts';
 import { WORKER_LOCK } from '../database/claimed-worker.ts';
 import { ensureHubIdentity } from '../database/hub-identity.ts';
 import { LineageGuard } from '../database/lineage-guard.ts';
-import { migrate, openDataSource, type Schema } from '../database/open-data-source.ts';
+import { migrate } from '../database/migrate.ts';
+import { openDataSource, type Schema } from '../database/open-data-source.ts';
 import { maintainPartitions } from '../database/partitions.ts';
 import { SignalConnection } from '../database/signal-connection.ts';
 import { signalsOf } from '../database/signals.ts';
@@ -33,7 +34,7 @@ export async function prepareRuntime(
   const guard = new LineageGuard();
   const dataSource = await openDataSource(databaseUrl, schema, { name: replica, log }, guard);
   cleanUps.push(() => dataSource.destroy());
-  const ran = await migrate(dataSource, databaseUrl);
+  const ran = await migrate(dataSource, databaseUrl, log);
   if (ran.length > 0) log.info({ migrations: ran }, 'schema brought up to date');
   const identity = await prepareDatabase(dataSource.manager);
   const epochListeners = new Set<() => void>();

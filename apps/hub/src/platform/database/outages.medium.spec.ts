@@ -1,0 +1,98 @@
+import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import pg from 'pg';
+import pino from 'pino';
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { afterEach, describe, expect, it } from 'vitest';
+
+import { createTestDatabase } from '../../../test/start-test-hub.ts';
+import { endSilentConnection } from './end-silent-connection.ts';
+import { LineageGuard } from './lineage-guard.ts';
+import { migrate } from './migrate.ts';
+import { openDataSource } from './open-data-source.ts';
+
+const log = pino({ level: 'silent' });
+const ends: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end();
+});
+
+async function connectTo(databaseUrl: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  client.on('error', () => undefined);
+  await client.connect();
+  ends.push(() => client.end());
+  return client;
+}
+
+/** TCP in front of PostgreSQL's socket, whose host can vanish: then nothing passes, and nobody is told. */
+async function startVanishingHost(databaseUrl: string): Promise<{ readonly url: string; vanish(): void }> {
+  const { username, pathname, searchParams, port: number } = new URL(databaseUrl);
+  const sockets = new Set<Socket>();
+  let isGone = false;
+  const server: Server = createServer((socket) => {
+    const upstream = connect(`${searchParams.get('host') ?? ''}/.s.PGSQL.${number || '5432'}`);
+    for (const [from, to] of [
+      [socket, upstream],
+      [upstream, socket],
+    ] as const) {
+      sockets.add(from);
+      from.on('data', (data) => isGone || to.write(data)).on('error', () => undefined);
+    }
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  ends.push(async () => {
+    for (const socket of sockets) socket.destroy();
+    await new Promise((done) => server.close(done));
+  });
+  const { port } = server.address() as AddressInfo;
+  return { url: `postgres://${username}@127.0.0.1:${port}${pathname}`, vanish: () => void (isGone = true) };
+}
+
+describe('a database whose host vanishes', () => {
+  it('fails what was asked there, in place of waiting for an answer for ever', async () => {
+    const host = await startVanishingHost(await createTestDatabase());
+    const client = await connectTo(host.url);
+    endSilentConnection(client, 300);
+    await client.query('SELECT 1');
+    host.vanish();
+    await expect(client.query('SELECT 1')).rejects.toThrow('Connection terminated');
+  });
+});
+
+class WidenKept1764999999000 implements MigrationInterface {
+  readonly name = 'WidenKept1764999999000';
+
+  up(runner: QueryRunner): Promise<unknown> {
+    return runner.query('ALTER TABLE kept ADD COLUMN more text');
+  }
+
+  down(): Promise<void> {
+    return Promise.resolve();
+  }
+}
+
+describe('a migration', () => {
+  it('does not hold up the writes of others while a pg_dump reads, and is done after it', async () => {
+    const databaseUrl = await createTestDatabase();
+    const schema = { migrations: [WidenKept1764999999000], entities: [] };
+    const dataSource = await openDataSource(databaseUrl, schema, { name: 'test', log }, new LineageGuard());
+    ends.push(() => dataSource.destroy());
+    const [dump, other] = [await connectTo(databaseUrl), await connectTo(databaseUrl)];
+    await other.query('CREATE TABLE kept (n int)');
+    await dump.query('BEGIN');
+    await dump.query('SELECT * FROM kept');
+    const migrated = migrate(dataSource, databaseUrl, log);
+    await expect.poll(() => countWaiting(other), { timeout: 10_000 }).toBe(1);
+    await other.query('INSERT INTO kept VALUES (1)');
+    await dump.query('COMMIT');
+    expect(await migrated).toEqual(['WidenKept1764999999000']);
+    await other.query(`INSERT INTO kept (more) VALUES ('yes')`);
+  });
+});
+
+async function countWaiting(client: pg.Client): Promise<number> {
+  const { rows } = await client.query<{ count: string }>(
+    `SELECT count(*)::int AS count FROM pg_locks WHERE NOT granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
+  );
+  return Number(rows[0]?.count);
+}
