@@ -41,6 +41,11 @@ describe('a status item that the hub could not read', () => {
     expect(isReadableItem(fitted)).toBe(true);
   });
 
+  it('tells of no field without its value, which would say that it was removed', () => {
+    const large = { path: 'spec.users', manager: 'kubectl', liveValue: 'x'.repeat(MAX_BYTES) };
+    expect(fitStatusItem(item({ foreignFields: [large, field] }), MAX_BYTES, SINCE).foreignFields).toEqual([field]);
+  });
+
   it('keeps its states beside thousands of foreign fields', () => {
     const foreignFields = Array.from({ length: 1_000 }, (_, index) => ({ ...field, path: `spec.config.k${index}` }));
     const fitted = fitStatusItem(item({ foreignFields }), MAX_BYTES, SINCE);

@@ -4,10 +4,9 @@
  * one such object would end every session of its agent, and nothing of all the others would be told any more.
  */
 import type { Condition } from '#domain';
-import { isReadableField, isReadableItem, PART_CONDITION } from '#protocol';
-import type { ForeignField, StatusItem } from '#protocol';
-
-const MAX_LIVE_VALUE_CHARACTERS = 4_096;
+import { isReadableItem, PART_CONDITION } from '#protocol';
+import type { StatusItem } from '#protocol';
+import { isTellableField } from './is-tellable-field.ts';
 
 const MESSAGE =
   'This object says more than the hub can be told, so its spec here, or fields that others changed in it, are not shown in full. ' +
@@ -30,12 +29,9 @@ export function fitStatusItem(item: StatusItem, maxBytes: number, since: string)
 }
 
 function withoutSpec({ liveSpec: _, ...item }: StatusItem, told: Condition): StatusItem {
-  const foreignFields = item.foreignFields.filter(isReadableField).map(shorten);
+  const foreignFields = item.foreignFields.filter(isTellableField);
   return { ...item, foreignFields, conditions: [...item.conditions, told] };
 }
-
-const shorten = ({ liveValue, ...field }: ForeignField): ForeignField =>
-  liveValue === undefined || liveValue.length > MAX_LIVE_VALUE_CHARACTERS ? field : { ...field, liveValue };
 
 function withStates(item: StatusItem, told: Condition): StatusItem {
   const { foreignFields: _fields, details: _details, numbers: _numbers, ...states } = withoutSpec(item, told);

@@ -31,12 +31,11 @@ describe('outcomes', () => {
     expect(tell([outcome('a'), outcome('b')])).toEqual([[outcome('a'), outcome('b')]]);
   });
 
-  it('that are too large for a frame lose the values that the status tells too, and nothing that decides', () => {
-    const contested = [{ path: 'spec.config', manager: 'kubectl', liveValue: 'x'.repeat(MAX_FRAME_BYTES) }];
+  it('that are too large for a frame lose the fields whose values make them so, and nothing that decides', () => {
+    const field = { path: 'spec.size', manager: 'kubectl', liveValue: '3' };
+    const contested = [{ ...field, path: 'spec.config', liveValue: 'x'.repeat(MAX_FRAME_BYTES) }, field];
     const told = tell([outcome('a', { state: 'CONFLICT', specHash: HASH, contested })]).flat();
-    expect(told).toEqual([
-      outcome('a', { state: 'CONFLICT', specHash: HASH, contested: [{ path: 'spec.config', manager: 'kubectl' }] }),
-    ]);
+    expect(told).toEqual([outcome('a', { state: 'CONFLICT', specHash: HASH, contested: [field] })]);
   });
 
   it('lose what the hub could not read, since that would end the session', () => {

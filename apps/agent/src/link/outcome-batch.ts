@@ -4,8 +4,9 @@
  * written, so that the digest in that ack is about exactly what the hub has been told; otherwise the two would seem to
  * differ, and both sides would be compared for nothing.
  */
-import { isReadableField, isReadableHash, isReadableOutcome } from '#protocol';
+import { isReadableHash, isReadableOutcome } from '#protocol';
 import type { ObjectOutcome } from '#protocol';
+import { isTellableField } from './is-tellable-field.ts';
 
 const MAX_MESSAGE_CHARACTERS = 4_096;
 
@@ -40,12 +41,11 @@ export class OutcomeBatch {
 
 const sizeOf = (outcome: ObjectOutcome): number => Buffer.byteLength(JSON.stringify(outcome), 'utf8') + 1;
 
-/** Live values of contested fields come with the status as well. */
 function shorten({ contested, message, ...outcome }: ObjectOutcome): ObjectOutcome {
   return {
     ...outcome,
     ...(message === undefined ? {} : { message: message.slice(0, MAX_MESSAGE_CHARACTERS) }),
-    ...(contested === undefined ? {} : { contested: contested.map(({ path, manager }) => ({ path, manager })) }),
+    ...(contested === undefined ? {} : { contested: contested.filter(isTellableField) }),
   };
 }
 
@@ -54,6 +54,6 @@ function leaveOutUnreadable({ specHash, contested, ...outcome }: ObjectOutcome):
   return {
     ...shorten(outcome),
     ...(specHash !== undefined && isReadableHash(specHash) ? { specHash } : {}),
-    ...(contested === undefined ? {} : { contested: contested.filter(isReadableField) }),
+    ...(contested === undefined ? {} : { contested: contested.filter(isTellableField) }),
   };
 }
