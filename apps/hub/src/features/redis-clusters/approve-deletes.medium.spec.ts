@@ -186,6 +186,32 @@ describe('rule 2: many deletes', () => {
     session.close();
   });
 
+  it('of several agents are approved by two people at once without one waiting for the other in a circle', async () => {
+    await makeMember();
+    const [agentA, first] = [memberClusterId, session];
+    await makeMember();
+    const agentB = memberClusterId;
+    const made: Created[] = [];
+    for (const place of [agentA, agentB, agentB, agentA])
+      made.push(await createRedisCluster(api, { memberClusterId: place }));
+    for (const one of made) await remove(one);
+    const deadlocks = async (): Promise<number> => {
+      const rows = await api.hub.runtime.dataSource.query<{ n: number }[]>(
+        'SELECT deadlocks AS n FROM pg_stat_database WHERE datname = current_database()',
+      );
+      return rows[0]?.n ?? -1;
+    };
+    const before = await deadlocks();
+    for (let round = 0; round < 8; round += 1) {
+      const answers = await Promise.all([approve(made.slice(0, 2)), approve(made.slice(2))]);
+      expect(answers.flatMap(codes)).toEqual([]);
+    }
+    await api.hub.runtime.dataSource.query('SELECT pg_stat_force_next_flush()');
+    expect(await deadlocks()).toBe(before);
+    first.close();
+    session.close();
+  });
+
   it('of one object, asked for again and again, queue one item and raise one revision', async () => {
     await makeMember();
     const [one] = (await make(1)) as [Created];

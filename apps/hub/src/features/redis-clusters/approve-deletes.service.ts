@@ -83,7 +83,7 @@ export class ApproveDeletesService {
     return succeed({ approvalId: approval.id, expiresAt: expiresAt.toISOString(), hubUids });
   }
 
-  /** Each one locked, in one order for all, so that two approvals do not wait for each other. */
+  /** Each one locked, heads before objects and both in one order for all, so that two approvals do not wait for each other. */
   private async openAll(
     tx: EntityManager,
     ids: readonly string[],
@@ -91,6 +91,10 @@ export class ApproveDeletesService {
   ): Promise<Outcome<readonly RedisClusterRow[]>> {
     const wanted = ids.map((id, index) => ({ hubUid: decodeGlobalId('RedisCluster', id), index }));
     wanted.sort((one, other) => ((one.hubUid ?? '') < (other.hubUid ?? '') ? -1 : 1));
+    await this.repository.lockHeads(
+      tx,
+      wanted.flatMap(({ hubUid }) => hubUid ?? []),
+    );
     const rows = new Map<string, RedisClusterRow>();
     const errors: UserError[] = [];
     for (const { hubUid, index } of wanted) {

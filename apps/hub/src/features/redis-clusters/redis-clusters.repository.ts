@@ -45,6 +45,15 @@ export class RedisClustersRepository {
     return this.find(hubUid, tx);
   }
 
+  /** Before several rows are locked one after the other: all heads first, in the order in which everybody takes them. */
+  async lockHeads(tx: EntityManager, hubUids: readonly string[]): Promise<void> {
+    await tx.query(
+      `SELECT 1 FROM agent_spec_head WHERE agent_id IN (SELECT agent_id FROM resource WHERE hub_uid = ANY($1::uuid[]))
+       ORDER BY agent_id FOR UPDATE`,
+      [hubUids],
+    );
+  }
+
   /** At most `page.size + 1` rows in the order of hubUid, which is that of creation. */
   async list(page: PageRequest, conditions: RedisClusterConditions): Promise<RedisClusterRow[]> {
     const where = writeConditions(await this.narrow(conditions), page.after);
