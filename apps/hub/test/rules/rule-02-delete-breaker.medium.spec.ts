@@ -71,6 +71,29 @@ describe('rule 2, delete breaker', () => {
     await world.untilInSync(member);
   });
 
+  it('what waits still says so after the inventories were compared', async () => {
+    const member = await world.addMember();
+    const wanted: Wanted[] = [];
+    for (const name of ['a', 'b', 'c', 'd']) wanted.push(await world.deliver(member, name));
+    for (const each of wanted) await world.unwant(member, each);
+    const states = async (): Promise<string[]> =>
+      (await Promise.all(wanted.map((each) => world.delivery(each)))).sort();
+    const expected = ['GONE', 'GONE', 'GONE', 'WAITING DELETE_BREAKER'];
+    await world.until(expected, states);
+    await world.query('UPDATE agent_spec_head SET inventory_needed = true WHERE agent_id = $1', [member.agentId]);
+    await member.kill();
+    member.run();
+    await world.untilConnected(member);
+    await world.until([{ needed: false }], () =>
+      world.query('SELECT inventory_needed AS needed FROM agent_spec_head WHERE agent_id = $1', [member.agentId]),
+    );
+    expect(await states()).toEqual(expected);
+    const told = await world.query('SELECT message FROM delivery WHERE hub_uid = ANY($1)', [
+      wanted.map((each) => each.hubUid),
+    ]);
+    expect(JSON.stringify(told)).toContain('approveDeletes');
+  });
+
   it('again in the agent: it takes no more than 3 in 5 minutes of a hub that holds nothing back', async () => {
     const member = await careless.addMember();
     const wanted = await deliverMany(careless, member, NAMES);

@@ -11,7 +11,7 @@ export interface InventoryResult {
   readonly counts: Readonly<Record<string, number>>;
 }
 
-type Row = WantedRow & { readonly projectId: string };
+type Row = WantedRow & { readonly projectId: string; readonly isHeld: boolean };
 type Found = readonly { readonly row: Row; readonly verdict: InventoryVerdict }[];
 
 /** Books what an agent says it holds. Sends nothing: a snapshot follows. */
@@ -58,7 +58,8 @@ async function lockWanted(tx: EntityManager, agentId: string): Promise<Row[]> {
   await tx.query('SELECT 1 FROM resource WHERE agent_id = $1 ORDER BY hub_uid FOR NO KEY UPDATE', [agentId]);
   return await tx.query<Row[]>(
     `SELECT r.hub_uid AS "hubUid", r.project_id AS "projectId", r.hub_generation AS "hubGeneration",
-       r.spec_hash AS "specHash", r.deletion, r.create_allowed AS "createAllowed", d.state
+       r.spec_hash AS "specHash", r.deletion, r.create_allowed AS "createAllowed", d.state,
+       coalesce(r.deletion = 'DELETE' AND r.deletion_held_at IS NOT NULL, false) AS "isHeld"
      FROM resource AS r JOIN delivery AS d ON d.hub_uid = r.hub_uid WHERE r.agent_id = $1 AND r.deleted_at IS NULL`,
     [agentId],
   );
@@ -70,18 +71,21 @@ async function writeVerdicts(tx: EntityManager, found: Found, nowMs: number): Pr
     generation: verdict.kind === 'AHEAD' ? verdict.generation : row.hubGeneration,
     applied_generation: verdict.applied?.generation ?? null,
     applied_hash: verdict.applied?.hash ?? null,
+    // Held by the breaker: what it waits for stays said beside it, since nothing will be sent that could say it again.
+    waits: verdict.kind === 'TO_DELETE' && row.isHeld,
     ...stateAfter(row, verdict),
   }));
   await tx.query(
     `WITH i AS (
        SELECT * FROM jsonb_to_recordset($1::jsonb) AS i(hub_uid uuid, generation bigint, applied_generation bigint,
-         applied_hash text, state text, code text, retryable boolean)
+         applied_hash text, state text, code text, retryable boolean, waits boolean)
      ), raised AS (
        UPDATE resource AS r SET hub_generation = i.generation FROM i WHERE r.hub_uid = i.hub_uid AND r.hub_generation < i.generation
      )
      UPDATE delivery AS d SET hub_generation = i.generation, applied_generation = i.applied_generation,
-       applied_hash = i.applied_hash, state = i.state, code = i.code, message = NULL, retryable = i.retryable,
-       next_attempt_at = NULL, updated_at = $2
+       applied_hash = i.applied_hash, next_attempt_at = NULL, updated_at = $2,
+       state = CASE WHEN i.waits THEN d.state ELSE i.state END, code = CASE WHEN i.waits THEN d.code ELSE i.code END,
+       message = CASE WHEN i.waits THEN d.message END, retryable = CASE WHEN i.waits THEN d.retryable ELSE i.retryable END
      FROM i WHERE d.hub_uid = i.hub_uid`,
     [JSON.stringify(items), new Date(nowMs)],
   );
