@@ -39,7 +39,11 @@ export interface ConnectionParts {
   readonly link: LinkParts;
   /** The public address that the peer dialled, which it must sign. */
   readonly audience: string;
-  readonly hubEpoch: string;
+  /**
+   * The epoch of now. It may change while a Hello waits: of the epoch from before its connection, a session would begin after
+   * those of that epoch were ended, and live on with revisions that mean something else.
+   */
+  readonly hubEpoch: () => string;
   /** PEM of the CA that the hub will use later. */
   readonly nextCa: string | undefined;
   readonly onSession: (session: AgentSession) => void;
@@ -96,7 +100,7 @@ export class AgentConnection {
     this.pendingAgentId = undefined;
     if (state === 'ACTIVE') {
       this.#closeAfter(HANDSHAKE_TIMEOUT_MS, 'no Hello');
-      void this.#parts.peer.send('Enrolled', { agentId, hubEpoch: this.#parts.hubEpoch });
+      void this.#parts.peer.send('Enrolled', { agentId, hubEpoch: this.#parts.hubEpoch() });
       return;
     }
     this.#refuse({ code: 'AGENT_REVOKED', message: 'the enrolment was refused', terminal: true });
@@ -128,7 +132,7 @@ export class AgentConnection {
       case 'REFUSED':
         return this.#refuse(answer.refused, nonce);
       case 'ENROLLED':
-        await peer.send('Enrolled', { agentId: answer.agentId, hubEpoch }, nonce);
+        await peer.send('Enrolled', { agentId: answer.agentId, hubEpoch: hubEpoch() }, nonce);
         return;
       case 'PENDING':
         this.pendingAgentId = answer.agentId;
@@ -159,7 +163,9 @@ export class AgentConnection {
   }
 
   async #welcome(answer: Extract<HelloAnswer, { kind: 'ACCEPTED' }>, hello: Hello, nonce: string): Promise<void> {
-    const { link, peer, hubEpoch, nextCa } = this.#parts;
+    const { link, peer, nextCa } = this.#parts;
+    // From here to onSession nothing is awaited: whoever changes the epoch later finds this session, and ends it.
+    const hubEpoch = this.#parts.hubEpoch();
     const { agent, sessionNo, head, dialect } = answer;
     const log = this.#parts.log.child({ agentId: agent.id, sessionNo });
     this.#log = log;

@@ -95,7 +95,7 @@ export class AgentListener implements BeforeApplicationShutdown {
       peer: new AgentPeer(socket),
       link: this.link,
       audience,
-      hubEpoch: this.runtime.identity.hubEpoch,
+      hubEpoch: () => this.runtime.identity.hubEpoch,
       nextCa: this.runtime.tls.nextCaCertificate,
       log: this.#log,
       onSession: (session) => {
