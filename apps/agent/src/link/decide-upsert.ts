@@ -19,7 +19,7 @@ export interface UpsertQuestion {
   readonly live: KubeObject | undefined;
   /** A tombstone of this hubUid that was carried out here. */
   readonly tombstone: TombstoneKind | undefined;
-  /** True when a verified snapshot of this hub lacked the live object's hubUid: then it may be adopted. */
+  /** True when the live object is told as UNCLAIMED (is-counted-in-digest.ts): then it may be adopted. */
   readonly liveIsUnclaimed: boolean;
   readonly bounds: Bounds;
 }

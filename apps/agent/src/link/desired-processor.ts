@@ -11,7 +11,7 @@ import { claim, countDelete, raiseRevision, rememberTombstone } from './agent-st
 import { applyTombstone } from './apply-tombstone.ts';
 import { applyUpsert } from './apply-upsert.ts';
 import type { DesiredParts } from './desired-parts.ts';
-import { isCountedInDigest } from './is-counted-in-digest.ts';
+import { isCountedInDigest, isUnclaimed } from './is-counted-in-digest.ts';
 import { MassDeletes } from './mass-deletes.ts';
 import { OutcomeBatch } from './outcome-batch.ts';
 import { outcomeOf, rejected } from './outcome.ts';
@@ -141,7 +141,8 @@ export class DesiredProcessor {
         api,
         bounds,
         tombstoneOf: (hubUid) => state.current.tombstones.get(hubUid)?.operation,
-        isUnclaimed: (hubUid) => state.current.unclaimed.has(hubUid),
+        // Whatever is told as UNCLAIMED may be adopted, also what was deleted here and came back with a backup.
+        isUnclaimed: (hubUid) => isUnclaimed(state.current, { hubUid, terminating: false }),
       },
       upsert,
     );

@@ -135,6 +135,35 @@ describe.concurrent('rule 3, tombstones (DELETE or ORPHAN)', () => {
   });
 });
 
+describe('rule 3, what was deleted and came back', () => {
+  it('is adopted when a person asks for it, with its data', async () => {
+    const member = await world.addMember();
+    const doomed = await world.deliver(member, 'back');
+    const { annotations = {} } = (await member.find('back'))?.metadata ?? {};
+    await world.unwant(member, doomed);
+    await world.untilDelivery(doomed, 'GONE');
+    const restored = await member.client.create({
+      apiVersion: 'redis.atoll.dev/v1alpha1',
+      kind: 'RedisCluster',
+      metadata: { namespace: NAMESPACE, name: 'back', annotations },
+      spec: { mode: 'Standalone' },
+    });
+    await settle();
+    const wanted = await world.want(member, 'back');
+    await world.untilDelivery(wanted, 'WAITING NAME_TAKEN');
+    await world.query('UPDATE resource SET adopt = true WHERE hub_uid = $1', [wanted.hubUid]);
+    const adopted = await world.revise(member, wanted, { mode: 'Standalone' });
+    await world.untilDelivery(adopted, 'APPLIED');
+    const { metadata } = (await member.find('back')) ?? {};
+    expect(metadata?.uid).toBe(restored.metadata.uid);
+    expect(metadata?.annotations).toMatchObject({
+      [ANNOTATION.hubUid]: wanted.hubUid,
+      [ANNOTATION.dataSetId]: doomed.hubUid,
+    });
+    await world.untilInSync(member);
+  });
+});
+
 describe('rule 3, tombstones over a restart of the hub', () => {
   it('are remembered: a new hub epoch never re-creates such an object', async () => {
     const member = await world.addMember();
