@@ -29,6 +29,7 @@ describe('the object of the hub', () => {
     expect(hubUidOf(meta({ [ANNOTATION.hubUid]: 'u1' }, 'any'))).toBe('u1');
     expect(hubUidOf(meta({ [ANNOTATION.hubUid]: '' }))).toBeUndefined();
     expect(hubUidOf(meta({ [ANNOTATION.hubUid]: 'x'.repeat(600) }))).toBeUndefined();
+    expect(hubUidOf(meta({ [ANNOTATION.hubUid]: 'u1\nu2' }))).toBeUndefined();
     expect([hubUidOf(meta({})), originalOf(meta({ [ANNOTATION.hubName]: 'shop/other' }))]).toEqual([
       undefined,
       undefined,

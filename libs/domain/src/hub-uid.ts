@@ -9,14 +9,16 @@ import { formatObjectKey } from './ids.ts';
 import { ANNOTATION } from './names.ts';
 import type { ObjectMeta } from './redis-cluster.ts';
 
-/** A hubUid is a UUID; what is far longer was written by somebody else, and no frame of the link could carry it. */
-const MAX_CHARACTERS = 128;
+/**
+ * A hubUid is a UUID. What is far longer was written by somebody else, and no frame of the link could carry it; with a line
+ * break in it, it would be several in the memory of the agent, which keeps one a line.
+ */
+const HUB_UID = /^\S{1,128}$/;
 
 /** Undefined for what no hub pushed, and for a copy. */
 export function hubUidOf(metadata: ObjectMeta): string | undefined {
   const hubUid = metadata.annotations?.[ANNOTATION.hubUid];
-  if (hubUid === undefined || hubUid.length > MAX_CHARACTERS) return undefined;
-  return hubUid === '' || originalOf(metadata) !== undefined ? undefined : hubUid;
+  return hubUid === undefined || !HUB_UID.test(hubUid) || originalOf(metadata) !== undefined ? undefined : hubUid;
 }
 
 /** `namespace/name` of the object that this one's annotations were copied from; undefined when it is no copy. */
