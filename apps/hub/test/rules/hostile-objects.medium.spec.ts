@@ -65,10 +65,11 @@ describe.concurrent('one object cannot silence its member cluster', () => {
     const member = await world.addMember();
     await member.create('strange', { mode: 'Standalone', config: { a: 'y'.repeat(1_200_000) } });
     await expectLink(member);
-    const rows = await world.query<{ name: string }>('SELECT name FROM local_object WHERE agent_id = $1', [
-      member.agentId,
-    ]);
-    expect(rows).toEqual([{ name: 'strange' }]);
+    const rows = await world.query<{ name: string; types: string[] }>(
+      `SELECT name, jsonb_path_query_array(item, '$.conditions[*].type') AS types FROM local_object WHERE agent_id = $1`,
+      [member.agentId],
+    );
+    expect(rows).toEqual([{ name: 'strange', types: ['ToldInPart'] }]);
   });
 
   it('by a generation beyond counting: it is put right, and the object can be saved', async () => {

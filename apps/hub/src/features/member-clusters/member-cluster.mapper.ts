@@ -1,4 +1,4 @@
-import { COPIED_CONDITION } from '#protocol';
+import { COPIED_CONDITION, PART_CONDITION } from '#protocol';
 import { encodeGlobalId } from '../../platform/graphql/index.ts';
 import type { AgentRow, LocalObjectRow, MemberClusterRow } from './member-cluster.entity.ts';
 import type { Agent, LocalObject, MemberCluster } from './member-cluster.model.ts';
@@ -38,6 +38,8 @@ export const toAgent = (row: AgentRow, nowMs: number): Agent => ({
   memberClusterId: row.member_cluster_id,
 });
 
+const WARNINGS: ReadonlySet<string> = new Set([COPIED_CONDITION, PART_CONDITION]);
+
 export const toLocalObject = (row: LocalObjectRow, nowMs: number): LocalObject => ({
   kind: row.kind,
   namespace: row.namespace,
@@ -45,7 +47,7 @@ export const toLocalObject = (row: LocalObjectRow, nowMs: number): LocalObject =
   kubeUid: row.kube_uid,
   unclaimed: row.hub_uid_claimed !== null,
   claimedHubUid: row.hub_uid_claimed,
-  warning: row.item.conditions?.find(({ type }) => type === COPIED_CONDITION)?.message ?? null,
+  warning: row.item.conditions?.find(({ type }) => WARNINGS.has(type))?.message ?? null,
   phase: row.item.phase ?? null,
   mode: row.item.mode ?? null,
   spec: row.item.liveSpec ?? null,
