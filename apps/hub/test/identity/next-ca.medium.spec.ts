@@ -55,9 +55,11 @@ async function restart(options: Parameters<typeof startTestHub>[1]): Promise<voi
   await hub.close();
   hub = await startTestHub(databaseUrl, { ...options, agentPort });
 }
+const readWithoutNextCa = async (): Promise<number> =>
+  (await hub.runtime.metrics.agentsWithoutNextCa.get()).values[0]?.value ?? -1;
 const withoutNextCa = async (): Promise<number> => {
   await hub.app.get(NextCaTeller).look({ served: false, nextCa: false });
-  return (await hub.runtime.metrics.agentsWithoutNextCa.get()).values[0]?.value ?? -1;
+  return readWithoutNextCa();
 };
 
 describe('a CA that the hub will use later', () => {
@@ -69,6 +71,9 @@ describe('a CA that the hub will use later', () => {
     [heard, away] = [await startWorld(), await startWorld()];
     await away.link.stop();
     await restart({ tlsFiles: filesOf(a), nextCaFile: filesOf(b).caFile });
+    // Whoever reads it right after the start must not take "not counted yet" for "nobody lacks it".
+    expect(await readWithoutNextCa()).not.toBe(0);
+    await vi.waitFor(async () => expect(await readWithoutNextCa()).toBeGreaterThan(0));
     const both = [await fingerprintOf(a), await fingerprintOf(b)];
     await vi.waitFor(async () => expect(await heard.casAtHub(hub)).toEqual(both), { timeout: 8_000 });
     expect(await away.casAtHub(hub)).toEqual(both.slice(0, 1));

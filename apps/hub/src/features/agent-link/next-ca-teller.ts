@@ -1,7 +1,8 @@
 /**
  * Brings a coming CA to the agents. It travels in Welcome, and sessions live for months, so when one appears every session is
  * asked to begin anew, spread over minutes. Agents say in Hello which CAs they trust: how many still lack the next one
- * is a metric and a line in the log, since whoever switches before it is 0 locks those out.
+ * is a metric and a line in the log, since whoever switches before it is 0 locks those out. So it is never 0 for want of
+ * a look: not a number, until they were counted and when they could not be.
  */
 import { Inject, Injectable } from '@nestjs/common';
 import { X509Certificate } from 'node:crypto';
@@ -22,7 +23,9 @@ export class NextCaTeller {
     @Inject(RUNTIME) private readonly runtime: HubRuntime,
     @Inject(LiveSessions) private readonly live: LiveSessions,
     @Inject(DataSource) private readonly dataSource: DataSource,
-  ) {}
+  ) {
+    runtime.metrics.agentsWithoutNextCa.set(NaN);
+  }
 
   async look(change: TlsChange): Promise<void> {
     const { tls, log, metrics } = this.runtime;
@@ -33,7 +36,10 @@ export class NextCaTeller {
       return;
     }
     if (change.nextCa) this.#recallAll();
-    const without = await this.#countWithout(fingerprintOf(nextCaCertificate));
+    const without = await this.#countWithout(fingerprintOf(nextCaCertificate)).catch((error: unknown) => {
+      metrics.agentsWithoutNextCa.set(NaN);
+      throw error;
+    });
     metrics.agentsWithoutNextCa.set(without);
     if (without !== this.#told) {
       const message =

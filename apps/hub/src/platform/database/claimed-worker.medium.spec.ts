@@ -75,6 +75,20 @@ describe('a claimed worker', () => {
     await worker.stop();
   });
 
+  it('tries again soon after a failure, however long its interval is', async () => {
+    let ticks = 0;
+    const work = async (): Promise<void> => {
+      ticks += 1;
+      await Promise.resolve();
+      if (ticks === 1) throw new Error('the database is away');
+    };
+    const worker = new ClaimedWorker(hub.runtime.dataSource, { name: 'outbox', intervalMs: 3_600_000, work }, log);
+    worker.start();
+    worker.nudge();
+    await expect.poll(() => ticks, { timeout: 15_000 }).toBe(2);
+    await worker.stop();
+  });
+
   it('comes back when it said that it is due', async () => {
     let ticks = 0;
     const work = async (): Promise<number | undefined> => {

@@ -15,6 +15,8 @@ export const WORKER_LOCK = {
   health: 7_162_105,
 } as const;
 
+const RETRY_MS = 2_000;
+
 export interface ClaimedWork {
   readonly name: keyof typeof WORKER_LOCK;
   readonly intervalMs: number;
@@ -95,5 +97,7 @@ export class ClaimedWorker {
     if (!this.#failing)
       this.#log.error({ err: error, worker: this.#work.name }, 'background work fails; it is tried again');
     this.#failing = true;
+    // Not after its interval: work of every ten minutes, after an outage, is what others wait for (a partition to write to).
+    this.#dueInMs = RETRY_MS;
   }
 }

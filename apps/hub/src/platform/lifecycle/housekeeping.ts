@@ -32,11 +32,17 @@ export function startHousekeeping(
     }
     await onTlsLook(change);
   };
-  const timer = setInterval(() => {
-    look().catch((error: unknown) => log.error({ err: error }, 'the certificates could not be read or renewed'));
-  }, CERTIFICATE_INTERVAL_MS);
+  let looking = Promise.resolve();
+  const lookAgain = (): void => {
+    looking = look().catch((error: unknown) =>
+      log.error({ err: error }, 'the certificates could not be read or renewed'),
+    );
+  };
+  lookAgain();
+  const timer = setInterval(lookAgain, CERTIFICATE_INTERVAL_MS);
   return async () => {
     clearInterval(timer);
+    await looking;
     await partitions.stop();
   };
 }
