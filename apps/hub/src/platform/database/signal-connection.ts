@@ -32,6 +32,8 @@ export class SignalConnection {
   #mergeTimer: NodeJS.Timeout | undefined;
   #reconnectTimer: NodeJS.Timeout | undefined;
   #askTimer: NodeJS.Timeout | undefined;
+  /** One statement at a time: pg queues a second one for now, and says that it will not for ever. */
+  #turn: Promise<unknown> = Promise.resolve();
   #closed = false;
 
   constructor(signals: Signals, databaseUrl: string, replica: string, log: Logger) {
@@ -44,7 +46,7 @@ export class SignalConnection {
   async open(): Promise<void> {
     await this.#connect();
     this.#signals.onOutgoing(() => {
-      this.#mergeTimer ??= setTimeout(() => void this.#flush(), MERGE_MS);
+      this.#mergeTimer ??= setTimeout(() => this.#inTurn(() => this.#flush()), MERGE_MS);
     });
   }
 
@@ -70,7 +72,11 @@ export class SignalConnection {
     await client.query(`LISTEN ${CHANNEL}`);
     this.#client = client;
     clearInterval(this.#askTimer);
-    this.#askTimer = setInterval(() => void client.query('SELECT 1').catch(() => undefined), ASK_MS).unref();
+    this.#askTimer = setInterval(() => this.#inTurn(() => client.query('SELECT 1')), ASK_MS).unref();
+  }
+
+  #inTurn(work: () => Promise<unknown>): void {
+    this.#turn = this.#turn.then(work).catch(() => undefined);
   }
 
   #connectLater(): void {
