@@ -36,6 +36,9 @@ export async function runFleet(args: readonly string[]): Promise<BenchRow[]> {
     }
   }
   const growth = forms.flatMap((tls) => growthOf(runs, tls));
-  if (failed > 0) log(`${failed} of the fleets could not be measured; why is said above`);
+  if (failed > 0) {
+    log(`${failed} of the fleets could not be measured; why is said above`);
+    process.exitCode = 1;
+  }
   return [...runs.flatMap(toRows), ...growth];
 }
