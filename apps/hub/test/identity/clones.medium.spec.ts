@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, it, vi, type TestContext } from 'vitest';
 
-import { QuarantineWatch } from '../../src/features/agent-link/quarantine-watch.ts';
+import { PersonWatch } from '../../src/features/agent-link/person-watch.ts';
 import {
   approve,
   enrol,
@@ -63,7 +63,7 @@ const stateOf = async (agentId: string): Promise<{ state: string; reason: string
     )
   )[0];
 async function quarantinedOn(which: TestHub | undefined): Promise<number> {
-  await hub(which).app.get(QuarantineWatch).look();
+  await hub(which).app.get(PersonWatch).look();
   return (await hub(which).runtime.metrics.agentsQuarantined.get()).values[0]?.value ?? -1;
 }
 

@@ -12,13 +12,12 @@ import { EventIngest } from './event-ingest.ts';
 import { EventRepository } from './event.repository.ts';
 import { FleetWorkers } from './fleet-workers.ts';
 import { HandshakeService } from './handshake.service.ts';
-import { HeldDeletesWatch } from './held-deletes-watch.ts';
+import { PersonWatch } from './person-watch.ts';
 import { InventoryRecorder } from './inventory-recorder.ts';
 import { InventoryRepository } from './inventory.repository.ts';
 import { LINK_PARTS, type LinkParts } from './link-parts.ts';
 import { LiveSessions } from './live-sessions.ts';
 import { NextCaTeller } from './next-ca-teller.ts';
-import { QuarantineWatch } from './quarantine-watch.ts';
 import { SeenRecorder } from './seen-recorder.ts';
 import { SessionRepository } from './session.repository.ts';
 import { StatusIngest } from './status-ingest.ts';
@@ -81,8 +80,7 @@ function createLinkParts(
     AgentListener,
     FleetWorkers,
     NextCaTeller,
-    QuarantineWatch,
-    HeldDeletesWatch,
+    PersonWatch,
   ],
   exports: [AgentListener, NextCaTeller],
 })

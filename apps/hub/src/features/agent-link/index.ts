@@ -1,6 +1,6 @@
 /** Public face of the link: what other features may use. */
 export { changeDesired } from './change-desired.ts';
-export { HeldDeletesWatch } from './held-deletes-watch.ts';
+export { PersonWatch } from './person-watch.ts';
 export { judgeDeletes } from './judge-deletes.ts';
 export { FLEET_SUBJECT } from './fold.work.ts';
 export { AgentListener } from './agent-listener.ts';

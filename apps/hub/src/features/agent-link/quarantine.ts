@@ -1,7 +1,7 @@
 /**
  * Takes an agent's right to speak because its key is used in two places: from this transaction on nobody may use the key, until
  * a person has looked. The person is told where people look: in the agent's state with its reason, in the audit trail,
- * in a metric and in the log of every replica (quarantine-watch.ts). Ends its live session.
+ * in a metric and in the log of every replica (person-watch.ts). Ends its live session.
  */
 import type { EntityManager } from 'typeorm';
 

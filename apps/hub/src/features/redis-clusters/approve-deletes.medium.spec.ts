@@ -6,7 +6,7 @@ import { clientWith, createRedisCluster, startApi, type Api, type Created } from
 import { enrolAgent, openSession, readDelivery, type Enrolled } from '../../../test/link-fixture.ts';
 import type { TestAgent } from '../../../test/test-agent.ts';
 import { encodeGlobalId } from '../../platform/graphql/index.ts';
-import { HeldDeletesWatch } from '../agent-link/index.ts';
+import { PersonWatch } from '../agent-link/index.ts';
 
 const FIELDS = 'redisCluster { id deleting delivery { state sync code message } }';
 const APPROVED = 'approvalId expiresAt redisClusters { id delivery { state code } }';
@@ -63,7 +63,7 @@ describe('rule 2: many deletes', () => {
       userErrors: [],
     });
     expect(JSON.stringify(answers[3])).toContain('approveDeletes');
-    await api.hub.app.get(HeldDeletesWatch).look();
+    await api.hub.app.get(PersonWatch).look();
     expect((await api.hub.runtime.metrics.deletesHeld.get()).values).toMatchObject([{ value: 1 }]);
   });
 
