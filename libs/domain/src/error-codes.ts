@@ -22,6 +22,8 @@ export const ERROR_CODES = {
   NOT_DELETED_LOCALLY: 'Nothing to do: the object still exists in the member cluster.',
   SPEC_REJECTED: 'Correct the spec as the message says.',
   CRD_TOO_OLD: 'Upgrade the agent, or its CRDs, in that member cluster.',
+  AGENT_UNREACHABLE:
+    "Look at the agent's pod and at its way to the hub; Redis runs on meanwhile, and what is shown is the last that was heard.",
   MEMBER_API_DOWN: "Wait for the member cluster's API server, or repair it.",
   GENERATION_REUSED: 'Nothing to do: the hub sends the object again under a new generation.',
   NOT_PERMITTED_HERE: "The agent's own limits in the member cluster forbid this; change its values there.",

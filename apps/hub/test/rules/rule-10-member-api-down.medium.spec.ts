@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+import { encodeGlobalId } from '../../src/platform/graphql/global-id.ts';
+import { ApiClient } from '../api-client.ts';
 import { settle, type RuleMember } from './rule-member.ts';
 import { RuleWorld } from './rule-world.ts';
 
@@ -17,6 +19,15 @@ const inventory = async (member: RuleMember): Promise<unknown> => {
   return rows[0];
 };
 
+/** What a user is told of the agent. */
+const problem = async (member: RuleMember): Promise<unknown> => {
+  const api = await ApiClient.admin(world.hub);
+  const query = 'query Q($id: ID!) { node(id: $id) { ... on Agent { connected problem { code } } } }';
+  const answer = await api.query(query, { id: encodeGlobalId('Agent', member.agentId) });
+  await api.close();
+  return answer.data['node'];
+};
+
 describe.concurrent("rule 10, the member's API server away", () => {
   it('is MEMBER_API_DOWN, not a disconnect: the session stays and the inventory is UNKNOWN', async () => {
     const member = await world.addMember();
@@ -24,8 +35,10 @@ describe.concurrent("rule 10, the member's API server away", () => {
     const before = await world.session(member);
     await member.kube.stop();
     await world.until({ inventory: 'UNKNOWN', state: 'CONNECTED' }, () => inventory(member));
+    expect(await problem(member)).toEqual({ connected: true, problem: { code: 'MEMBER_API_DOWN' } });
     await member.kube.listen();
     await world.until({ inventory: 'SYNCED', state: 'CONNECTED' }, () => inventory(member));
+    expect(await problem(member)).toEqual({ connected: true, problem: null });
     expect((await world.session(member)).sessionNo).toBe(before.sessionNo);
   });
 

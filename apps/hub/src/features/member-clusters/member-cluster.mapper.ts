@@ -1,5 +1,7 @@
+import { ERROR_CODES, type ErrorCode } from '#domain';
 import { COPIED_CONDITION, PART_CONDITION } from '#protocol';
 import { encodeGlobalId } from '../../platform/graphql/index.ts';
+import { findAgentProblem } from './agent-problem.rules.ts';
 import type { AgentRow, LocalObjectRow, MemberClusterRow } from './member-cluster.entity.ts';
 import type { Agent, LocalObject, MemberCluster } from './member-cluster.model.ts';
 
@@ -28,6 +30,7 @@ export const toAgent = (row: AgentRow, nowMs: number): Agent => ({
   fingerprint: row.fingerprint,
   connected: row.session_state === 'CONNECTED',
   inventory: row.inventory ?? 'UNKNOWN',
+  problem: toProblem(findAgentProblem(row)),
   appliedRevision: row.acked_revision ?? 0,
   desiredRevision: row.revision ?? 0,
   sessionNo: row.session_no ?? 0,
@@ -37,6 +40,9 @@ export const toAgent = (row: AgentRow, nowMs: number): Agent => ({
   ageSeconds: row.seen_at === null ? null : secondsBetween(row.seen_at, nowMs),
   memberClusterId: row.member_cluster_id,
 });
+
+const toProblem = (code: ErrorCode | undefined): Agent['problem'] =>
+  code === undefined ? null : { code, message: ERROR_CODES[code] };
 
 const WARNINGS: ReadonlySet<string> = new Set([COPIED_CONDITION, PART_CONDITION]);
 

@@ -1,6 +1,6 @@
-import type { Freshness } from '#domain';
+import type { ErrorCode, Freshness } from '#domain';
 import { Field, Float, GraphQLISODateTime, ID, ObjectType } from '@nestjs/graphql';
-import { connectionOf, GraphQLJson, GraphQLLong, Node } from '../../platform/graphql/index.ts';
+import { connectionOf, ErrorCodes, GraphQLJson, GraphQLLong, Node } from '../../platform/graphql/index.ts';
 import {
   AgentStates,
   Freshnesses,
@@ -12,6 +12,17 @@ import {
   type MemberClusterState,
   type ScopeKind,
 } from './member-cluster.enums.ts';
+
+@ObjectType({ description: 'Why what an agent reports may not be what is.' })
+export class AgentProblem {
+  @Field(() => ErrorCodes, {
+    description: 'MEMBER_API_DOWN: the agent speaks, but does not see its API server. AGENT_UNREACHABLE: it is silent.',
+  })
+  code!: ErrorCode;
+
+  @Field(() => String, { description: 'What to do next.' })
+  message!: string;
+}
 
 @ObjectType({
   implements: () => [Node],
@@ -49,6 +60,9 @@ export class Agent implements Node {
 
   @Field(() => Inventories)
   inventory!: Inventory;
+
+  @Field(() => AgentProblem, { nullable: true, description: 'None: what it reports is what is.' })
+  problem!: AgentProblem | null;
 
   @Field(() => GraphQLLong, { description: 'Desired revision that the agent has processed.' })
   appliedRevision!: number;

@@ -13,4 +13,4 @@ export { orderByKey } from './order-by-key.ts';
 export { buildConnection, encodeCursor, isInteger, isUuid, readPage, type PageRequest } from './page.ts';
 export { Loaders, type RequestContext } from './request-context.ts';
 export { toUserError } from './user-error.mapper.ts';
-export { UserError } from './user-error.model.ts';
+export { ErrorCodes, UserError } from './user-error.model.ts';
