@@ -3,6 +3,8 @@ import { defineConfig } from 'vitest/config';
 // Whole lives of versions, of agents and of outages, minutes each: `.ci/run` runs them after `npm test`, which has to end
 // within twenty minutes. ATOLL_E2E_SUITE=short leaves them out, =long runs them alone; without it every file runs.
 const LONG = [
+  'shape',
+  'polling-budget',
   'agent-upgrade',
   'crd-skew',
   'upgrade-engine',

@@ -11,7 +11,8 @@ export default defineConfig({
     include: ['apps/**/*.medium.spec.ts'],
     environment: 'node',
     pool: 'forks',
-    maxWorkers: 2,
+    // Most of their time is waiting: for a pause, a time-out, a heartbeat.
+    maxWorkers: 3,
     globalSetup: ['apps/hub/test/postgres-for-run.config.ts'],
     testTimeout: 30_000,
     hookTimeout: 60_000,
