@@ -24,10 +24,13 @@ export class WriteLedger {
   #longestGapMs = 0;
   #running: Promise<void> | undefined;
   #stopped = false;
+  /** Counts the connections of the client that have ended. */
+  #ended = 0;
 
   constructor(client: Redis, replicas: number) {
     this.#client = client;
     this.#replicas = replicas;
+    client.on('close', () => (this.#ended += 1));
   }
 
   start(): void {
@@ -61,13 +64,15 @@ export class WriteLedger {
   async #writeOne(): Promise<void> {
     const key = `ledger:${this.#attempted}`;
     this.#attempted += 1;
+    const ended = this.#ended;
     try {
       await this.#client.set(key, key);
       const now = performance.now();
       this.#longestGapMs = Math.max(this.#longestGapMs, now - this.#lastAckAt);
       this.#lastAckAt = now;
       const copies = Number(await this.#client.call('WAIT', String(this.#replicas), String(WAIT_MS)));
-      if (copies >= this.#replicas) this.#safeKeys.push(key);
+      // WAIT speaks of the writes of its own connection: on a new one it counts replicas, and says nothing of this write.
+      if (copies >= this.#replicas && this.#ended === ended) this.#safeKeys.push(key);
     } catch {
       // not acknowledged: promised nothing
     }
