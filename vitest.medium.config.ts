@@ -11,8 +11,7 @@ export default defineConfig({
     include: ['apps/**/*.medium.spec.ts'],
     environment: 'node',
     pool: 'forks',
-    // Most of their time is waiting: for a pause, a time-out, a heartbeat.
-    maxWorkers: 3,
+    maxWorkers: 2,
     globalSetup: ['apps/hub/test/postgres-for-run.config.ts'],
     testTimeout: 30_000,
     hookTimeout: 60_000,
