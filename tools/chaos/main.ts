@@ -38,23 +38,27 @@ const WRITES_A_SECOND = (WRITERS.writers * 1_000) / WRITERS.writePeriodMs;
 const LOSS_WINDOW_S = 12;
 
 interface Inflicted {
+  /** When pods were deleted, on the clock of the proxy. */
+  readonly deletedAtMs: readonly number[];
   readonly count: number;
   readonly lossy: number;
 }
 
 async function inflictUntil(target: ChaosTarget, seed: number, untilMs: number): Promise<Inflicted> {
   const random = seededRandom(seed);
+  const deletedAtMs: number[] = [];
   let count = 0;
   let lossy = 0;
   while (performance.now() < untilMs) {
     const chosen = chooseFault(random);
     log(`${new Date().toISOString()}  ${chosen.fault}`);
+    if (chosen.fault.startsWith('delete the pod')) deletedAtMs.push(performance.now());
     await inflictFault(target, chosen);
     count += 1;
     if (LOSSY.has(chosen.fault)) lossy += 1;
     await sleep(chosen.pauseMs);
   }
-  return { count, lossy };
+  return { count, lossy, deletedAtMs };
 }
 
 /** From now on every connection of the agent to Redis and Sentinel goes through the proxy. */
@@ -66,10 +70,10 @@ async function recordAgent({ cluster }: ChaosTarget): Promise<RecordingProxy> {
   return proxy;
 }
 
-function judgeProxy(proxy: RecordingProxy): string[] {
+function judgeProxy(proxy: RecordingProxy, { deletedAtMs }: Inflicted): string[] {
   const names = new Set(proxy.commands.map(({ words }) => words[0] ?? ''));
   log(`${proxy.commands.length} commands of the agent recorded: ${[...names].sort().join(', ')}`);
-  const forbidden = findForbidden(proxy.commands).map(({ words, why }) => `${words.join(' ')} ${why}`);
+  const forbidden = findForbidden(proxy.commands, deletedAtMs).map(({ words, why }) => `${words.join(' ')} ${why}`);
   return proxy.commands.length === 0 ? ['nothing recorded: this run proves nothing'] : forbidden.slice(0, 5);
 }
 
@@ -139,7 +143,7 @@ async function runChaos(
     },
   );
   await waitForConnection(kubectl, target);
-  failures.push(...judgeLedger(await all.finish(), inflicted), ...judgeProxy(proxy));
+  failures.push(...judgeLedger(await all.finish(), inflicted), ...judgeProxy(proxy, inflicted));
   await proxy.stop();
   const reader = await connectRedis(kubectl, target.namespace, target.name);
   const missing = await ledger.missing(reader);

@@ -33,10 +33,16 @@ const NEVER_WITH: readonly { readonly words: readonly string[]; readonly why: st
   { words: ['SENTINEL', 'SIMULATE-FAILURE'], why: 'crashes a Sentinel' },
 ];
 
-/** The forbidden ones among them, with the reason. */
-export function findForbidden(commands: readonly RecordedCommand[]): ForbiddenCommand[] {
+/**
+ * The forbidden ones among them, with the reason. `deletedAtMs`: when pods were deleted, on the clock of the record; that
+ * one of them is gone Kubernetes says, which no proxy sees.
+ */
+export function findForbidden(
+  commands: readonly RecordedCommand[],
+  deletedAtMs: readonly number[] = [],
+): ForbiddenCommand[] {
   return commands.flatMap((command, index) => {
-    const why = judge(command.words) ?? judgeFailover(commands, index);
+    const why = judge(command.words) ?? judgeFailover(commands, index, deletedAtMs);
     return why === undefined ? [] : [{ ...command, why }];
   });
 }
@@ -54,13 +60,20 @@ function judge(words: readonly string[]): string | undefined {
 
 /** How long before a failover its proof, or the pause of a planned one, may have been. */
 const PROOF_MS = 15_000;
+/** A pod that was deleted is gone at the end of its grace period. */
+const DELETED_MS = 45_000;
 
 /** On a primary that lives and takes writes it loses some of them: it needs refused connections or a pause before it. */
-function judgeFailover(commands: readonly RecordedCommand[], index: number): string | undefined {
+function judgeFailover(
+  commands: readonly RecordedCommand[],
+  index: number,
+  deletedAtMs: readonly number[],
+): string | undefined {
   const failover = commands[index];
   if (failover?.words[0] !== 'SENTINEL' || failover.words[1] !== 'FAILOVER') return undefined;
   const before = commands.slice(0, index).filter(({ atMs }) => failover.atMs - atMs <= PROOF_MS);
   const refused = before.some(({ words }) => words[0] === NOT_CONNECTED && words[1] === 'ECONNREFUSED');
   const paused = before.some(({ words }) => words[0] === 'CLIENT' && words[1] === 'PAUSE');
-  return refused || paused ? undefined : 'fails over from a primary that lives and takes writes';
+  const deleted = deletedAtMs.some((atMs) => failover.atMs >= atMs && failover.atMs - atMs <= DELETED_MS);
+  return refused || paused || deleted ? undefined : 'fails over from a primary that lives and takes writes';
 }
