@@ -5,6 +5,7 @@ export * from './dialects.ts';
 export * from './digest.ts';
 export * from './envelopes.ts';
 export * from './frame.ts';
+export * from './hub-ca-name.ts';
 export * from './is-readable.ts';
 export * from './messages.ts';
 export * from './signing.ts';

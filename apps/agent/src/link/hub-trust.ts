@@ -4,6 +4,7 @@
  */
 import { X509Certificate } from 'node:crypto';
 import { getCACertificates } from 'node:tls';
+import { nameHubCa, toTrustCapability } from '#protocol';
 import { FIELD, type IdentitySecret } from './identity-secret.ts';
 import { settleHubCa } from './settle-hub-ca.ts';
 import type { HubCas } from './settle-hub-ca.ts';
@@ -21,9 +22,8 @@ function certificatesOf(pem: string | undefined): X509Certificate[] {
   });
 }
 
-/** SHA-256 of each certificate, hex in lower case. */
-export const fingerprintsOf = (pem: string | undefined): string[] =>
-  certificatesOf(pem).map((certificate) => certificate.fingerprint256.replaceAll(':', '').toLowerCase());
+/** The names of its certificates (see nameHubCa). */
+export const fingerprintsOf = (pem: string | undefined): string[] => certificatesOf(pem).map(nameHubCa);
 
 type TrustStore = Pick<IdentitySecret, 'fields' | 'store'>;
 
@@ -59,7 +59,7 @@ export class HubTrust {
 
   /** What a Hello says of them, so that the hub knows whether its next CA would find this agent. */
   get capabilities(): string[] {
-    return [...new Set(this.cas.flatMap(fingerprintsOf))].map((one) => `hubCa:${one}`);
+    return [...new Set(this.cas.flatMap(fingerprintsOf))].map(toTrustCapability);
   }
 
   /** `chain`: the certificates that the hub showed. True when the agent now trusts a CA that it did not trust before. */
@@ -105,6 +105,6 @@ export class HubTrust {
         (one) => one.fingerprint256 === ca.fingerprint256 || (one.checkIssued(ca) && one.verify(ca.publicKey)),
       );
     const found = this.cas.flatMap(certificatesOf).find(isIssuer);
-    return found?.fingerprint256.replaceAll(':', '').toLowerCase();
+    return found && nameHubCa(found);
   }
 }

@@ -11,7 +11,7 @@ import { appendChanges } from '../../platform/database/change-log.ts';
 import { signalsOf } from '../../platform/database/signals.ts';
 import { quarantine } from './quarantine.ts';
 import type { SpecHead } from './resume-mode.rules.ts';
-import type { AgentRow } from './session.repository.ts';
+import type { AgentRow } from './agent-row.ts';
 import { isCloned, TAKE_OVER_WINDOW_MS, type TakeOver } from './take-over.rules.ts';
 
 export interface HelloEntry {

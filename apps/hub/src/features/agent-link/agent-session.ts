@@ -10,7 +10,7 @@ import { acceptKey } from './accept-key.ts';
 import { type AgentPeer, CLOSE } from './agent-peer.ts';
 import type { Beginning, DesiredSender } from './desired-sender.ts';
 import type { LinkParts } from './link-parts.ts';
-import type { AgentRow } from './session.repository.ts';
+import type { AgentRow } from './agent-row.ts';
 
 export type SessionEnd = 'TAKEN_OVER' | 'QUARANTINED' | 'REVOKED' | 'RESTART';
 /** Status batches an agent may have unacked. */
@@ -95,18 +95,13 @@ export class AgentSession {
     }
   }
 
-  /** For a session that ends now: its agent comes again after this. */
+  /** The agent ends this session and begins another one after this time; it counts also when the hub ends it first. */
   askBack(afterMs: number): void {
     void this.#parts.peer.send('Reconnect', { afterMs });
   }
 
   drain(afterMs: number): void {
     void this.#parts.peer.send('Drain', { afterMs });
-  }
-
-  /** Asks the agent to begin another session. */
-  recall(afterMs: number): void {
-    void this.#parts.peer.send('Reconnect', { afterMs });
   }
 
   /** The socket is closed. */
@@ -136,11 +131,11 @@ export class AgentSession {
 
   /** INVENTORY is a way to begin a session: the agent is asked to begin another one. */
   async #compareSoon(reason: string): Promise<void> {
-    const { link, log, peer } = this.#parts;
+    const { link, log } = this.#parts;
     link.metrics.inventories.inc({ reason });
     log.warn({ reason }, 'hub and agent disagree about what was written: their inventories are compared');
     const pauseMs = await link.inventory.pauseBeforeNext(this.agentId, COMPARE_PAUSE_MS, link.clock.nowMs());
-    setTimeout(() => void peer.send('Reconnect', { afterMs: 0 }), pauseMs).unref();
+    setTimeout(() => this.askBack(0), pauseMs).unref();
   }
 
   async #takeInventory(chunk: InventoryChunk): Promise<void> {

@@ -15,6 +15,9 @@ export interface SessionKey {
   readonly sessionNo: number;
 }
 
+/** As a key of a map: a session of an agent, not the agent. */
+export const sessionKeyOf = ({ agentId, sessionNo }: SessionKey): string => `${agentId} ${sessionNo}`;
+
 export interface BookResult {
   /** The session was taken over: nothing was booked. */
   readonly fenced: boolean;

@@ -5,6 +5,7 @@
  */
 import type { Logger } from 'pino';
 
+import { isAboutContent } from '../../platform/database/sql-state.ts';
 import type { EventEntry, EventRepository } from './event.repository.ts';
 import { MergedCalls } from './merged-calls.ts';
 
@@ -49,7 +50,3 @@ export class EventIngest {
     return true;
   }
 }
-
-/** SQLSTATE classes of data and constraint errors: they come again with the same content. */
-const isAboutContent = (error: unknown): boolean =>
-  /^(21|22|23)/.test((error as { driverError?: { code?: string } }).driverError?.code ?? '');

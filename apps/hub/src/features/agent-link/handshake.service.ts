@@ -18,7 +18,8 @@ import {
 } from '#protocol';
 import type { EnrolmentRepository } from './enrolment.repository.ts';
 import type { Acceptance } from './accept-hellos.ts';
-import type { AgentRow, SessionRepository, WaitingHello } from './session.repository.ts';
+import type { AgentRow } from './agent-row.ts';
+import type { SessionRepository, WaitingHello } from './session.repository.ts';
 
 /** How long an agent whose approval is pending waits before it asks again; it is told at once when it stays connected. */
 const ENROL_RETRY_MS = 15_000;

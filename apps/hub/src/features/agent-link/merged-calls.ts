@@ -5,6 +5,8 @@
  * halved until that call is alone; the others do not suffer for it. Without this each agent that comes back after a
  * restart would take a dozen statements of its own, and a connection meanwhile.
  */
+import { isAboutContent, isAboutOthers } from '../../platform/database/sql-state.ts';
+
 export interface MergedCallsParts<Call, Result> {
   readonly mergeMs: number;
   readonly maxCalls: number;
@@ -53,7 +55,8 @@ export class MergedCalls<Call, Result> {
       const results = await this.#parts.work(taken.map((one) => one.call));
       for (const [index, one] of taken.entries()) one.done(results[index] as Result);
     } catch (error) {
-      if (taken.length === 1 || !mayPassInParts(error)) {
+      // Errors of content come again with the same call alone; of a deadlock one side was let go on.
+      if (taken.length === 1 || !(isAboutContent(error) || isAboutOthers(error))) {
         for (const one of taken) one.failed(error);
         return;
       }
@@ -62,10 +65,4 @@ export class MergedCalls<Call, Result> {
       await this.#settle(taken.slice(middle));
     }
   }
-}
-
-/** Errors of content (SQLSTATE 21, 22, 23) come again with the same call alone; of a deadlock one side was let go on. */
-function mayPassInParts(error: unknown): boolean {
-  const code = (error as { driverError?: { code?: string } }).driverError?.code;
-  return code !== undefined && /^(21|22|23|40P01|40001)/.test(code);
 }

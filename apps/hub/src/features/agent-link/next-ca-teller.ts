@@ -4,6 +4,7 @@
  * is a metric and a line in the log, since whoever switches before it is 0 locks those out. So it is never 0 for want of
  * a look: not a number, until they were counted and when they could not be.
  */
+import { nameHubCa, toTrustCapability } from '#protocol';
 import { Inject, Injectable } from '@nestjs/common';
 import { X509Certificate } from 'node:crypto';
 import { DataSource } from 'typeorm';
@@ -36,7 +37,8 @@ export class NextCaTeller {
       return;
     }
     if (change.nextCa) this.#recallAll();
-    const without = await this.#countWithout(fingerprintOf(nextCaCertificate)).catch((error: unknown) => {
+    const caName = nameHubCa(new X509Certificate(nextCaCertificate));
+    const without = await this.#countWithout(caName).catch((error: unknown) => {
       metrics.agentsWithoutNextCa.set(NaN);
       throw error;
     });
@@ -56,18 +58,14 @@ export class NextCaTeller {
       { sessions: sessions.length },
       'a next CA is there: the agents are asked to come and hear of it',
     );
-    for (const session of sessions) session.recall(Math.round(Math.random() * windowMs));
+    for (const session of sessions) session.askBack(Math.round(Math.random() * windowMs));
   }
 
-  async #countWithout(fingerprint: string): Promise<number> {
+  async #countWithout(caName: string): Promise<number> {
     const rows = await this.dataSource.query<{ count: number }[]>(
       `SELECT count(*)::int AS count FROM agent WHERE state = 'ACTIVE' AND NOT capabilities @> $1::jsonb`,
-      [JSON.stringify([`hubCa:${fingerprint}`])],
+      [JSON.stringify([toTrustCapability(caName)])],
     );
     return rows[0]?.count ?? 0;
   }
 }
-
-/** As agents name a CA: SHA-256 of the certificate, hex. */
-const fingerprintOf = (pem: string): string =>
-  new X509Certificate(pem).fingerprint256.replaceAll(':', '').toLowerCase();

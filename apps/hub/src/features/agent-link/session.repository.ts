@@ -5,21 +5,11 @@
 import type { DataSource } from 'typeorm';
 
 import { type Acceptance, acceptHellos, type HelloEntry } from './accept-hellos.ts';
+import type { AgentRow } from './agent-row.ts';
 import type { SessionKey } from './delivery-book.ts';
 import type { InventoryNote } from './inventory-recorder.ts';
 import { MergedCalls } from './merged-calls.ts';
 import { quarantine } from './quarantine.ts';
-
-export interface AgentRow {
-  readonly id: string;
-  readonly memberClusterId: string;
-  readonly scopeKind: 'CLUSTER' | 'NAMESPACE';
-  readonly scopeNamespace: string | null;
-  readonly publicKey: Buffer | null;
-  readonly previousPublicKey: Buffer | null;
-  readonly fingerprint: string | null;
-  readonly state: 'PENDING_TOKEN' | 'PENDING_APPROVAL' | 'ACTIVE' | 'QUARANTINED' | 'REVOKED';
-}
 
 /** A session that is fenced or behind; `state` is its agent's. */
 export interface SessionView {

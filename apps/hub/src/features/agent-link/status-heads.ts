@@ -6,6 +6,7 @@
  */
 import type { EntityManager } from 'typeorm';
 
+import { sessionKeyOf } from './delivery-book.ts';
 import type { StatusEntry } from './status-ingest.ts';
 
 export interface ClaimedEntries {
@@ -23,8 +24,6 @@ interface ClaimedHead {
   readonly headSession: number;
   readonly headCounter: number;
 }
-
-export const sessionKeyOf = ({ agentId, sessionNo }: StatusEntry['session']): string => `${agentId} ${sessionNo}`;
 
 /** $1 agents, $2 sessions, $3 counters. Returns the heads as they were, of sessions that may write. */
 const CLAIM_HEADS = `WITH mine AS (

@@ -1,14 +1,15 @@
 /**
  * Commits the status batches of all sessions of this replica together, every 25 ms at most, and acks after it
- * (03 rule 12). Batches of one agent are never in two commits at once, so they keep their order. A commit that fails because of its content is halved until the poisoned item is alone; that one is left
- * out, named in the log, and its batch acked, or its agent would send it for ever. Every other failure is tried again.
+ * (03 rule 12). Batches of one agent are never in two commits at once, so they keep their order. A commit that fails
+ * because of its content is halved until the poisoned item is alone; that one is left out, named in the log, and its
+ * batch acked, or its agent would send it for ever. Every other failure is tried again.
  */
 import type { StatusBatch } from '#protocol';
 import type { Logger } from 'pino';
 
+import { isAboutContent } from '../../platform/database/sql-state.ts';
 import type { Metrics } from '../../platform/telemetry/metrics.ts';
-import type { SessionKey } from './delivery-book.ts';
-import { sessionKeyOf } from './status-heads.ts';
+import { type SessionKey, sessionKeyOf } from './delivery-book.ts';
 import { takeInTurn } from './take-in-turn.ts';
 
 const MERGE_MS = 25;
@@ -221,9 +222,3 @@ function resultOf({ session, batch }: StatusEntry, verdicts: StatusVerdicts, tol
 
 const countItems = (batches: readonly Waiting[]): number =>
   batches.reduce((sum, one) => sum + one.entry.batch.items.length, 0);
-
-/** SQLSTATE classes of data and constraint errors, and \u0000 in jsonb (22P05): they come again with the same content. */
-function isAboutContent(error: unknown): boolean {
-  const code = (error as { driverError?: { code?: string }; code?: string }).driverError?.code;
-  return code !== undefined && /^(21|22|23)/.test(code);
-}

@@ -1,5 +1,5 @@
 import { ERROR_CODES, type ErrorCode } from '#domain';
-import { COPIED_CONDITION, PART_CONDITION } from '#protocol';
+import { COPIED_CONDITION, PART_CONDITION, readTrustedCas } from '#protocol';
 import { encodeGlobalId } from '../../platform/graphql/index.ts';
 import { findAgentProblem } from './agent-problem.rules.ts';
 import type { AgentRow, LocalObjectRow, MemberClusterRow } from './member-cluster.entity.ts';
@@ -16,9 +16,6 @@ export const toMemberCluster = (row: MemberClusterRow): MemberCluster => ({
   memberClusterId: row.id,
 });
 
-/** As agents name a CA that they trust, in Hello. */
-const TRUSTED_CA = 'hubCa:';
-
 export const toAgent = (row: AgentRow, nowMs: number): Agent => ({
   id: encodeGlobalId('Agent', row.id),
   scope: row.scope_kind,
@@ -26,7 +23,7 @@ export const toAgent = (row: AgentRow, nowMs: number): Agent => ({
   state: row.state,
   stateReason: row.state === 'ACTIVE' ? null : row.state_reason,
   version: row.agent_version,
-  trustedCas: row.capabilities.filter((one) => one.startsWith(TRUSTED_CA)).map((one) => one.slice(TRUSTED_CA.length)),
+  trustedCas: readTrustedCas(row.capabilities),
   fingerprint: row.fingerprint,
   connected: row.session_state === 'CONNECTED',
   inventory: row.inventory ?? 'UNKNOWN',
