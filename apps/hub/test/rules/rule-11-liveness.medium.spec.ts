@@ -17,23 +17,29 @@ const verdict = async (agentId: string): Promise<string | undefined> => {
   const rows = await world.query<{ verdict: string }>('SELECT verdict FROM agent_seen WHERE agent_id = $1', [agentId]);
   return rows[0]?.verdict;
 };
-/** Time passes for the hub's clock: since then nothing was heard of these agents. */
+/**
+ * Time passes for the hub's clock: since then nothing was heard of these agents. A row that is as old already is left
+ * alone: a look leaves out the rows that somebody writes, and to write them at each poll would hide them on a slow disk.
+ */
 const pass = async (agentIds: readonly string[], age: string): Promise<void> => {
   // What was heard before is written now, and not over this.
   for (const hub of world.hubs) await hub.app.get<LinkParts>(LINK_PARTS, { strict: false }).seen.flush();
-  await world.query('UPDATE agent_seen SET seen_at = now() - $2::interval WHERE agent_id = ANY($1::uuid[])', [
-    agentIds,
-    age,
-  ]);
+  await world.query(
+    `UPDATE agent_seen SET seen_at = now() - $2::interval
+     WHERE agent_id = ANY($1::uuid[]) AND seen_at > now() - $2::interval`,
+    [agentIds, age],
+  );
 };
 /** A frame that the hub had read before the silence may count after the clock was turned: then it is turned once more. */
 const passUntil = (agentId: string, age: string, expected: string): Promise<void> =>
   world.until(expected, async () => {
     await pass([agentId], age);
+    // A look that came too late to be sure of anything has begun a new grace.
+    await endGrace();
     return verdict(agentId);
   });
 const endGrace = async (): Promise<void> => {
-  await world.query('UPDATE liveness_pulse SET grace_until = now()');
+  await world.query('UPDATE liveness_pulse SET grace_until = now() WHERE grace_until > now()');
 };
 /** The link is silent in both directions, and both sides still believe in it. */
 const silence = (member: RuleMember): void => {
