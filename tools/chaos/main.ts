@@ -17,6 +17,7 @@ import { findForbidden, RecordingProxy } from '#testing';
 import { startLedger, type LedgerReport } from '../ledger/start-ledger.ts';
 import { chooseFault, LOSSY, seededRandom } from './choose-fault.ts';
 import { inflictFault, type ChaosTarget } from './inflict-fault.ts';
+import { saveEvidence } from './save-evidence.ts';
 import { WriteLedger } from './write-ledger.ts';
 
 const SPEC = {
@@ -77,12 +78,16 @@ function judgeProxy(proxy: RecordingProxy, { deletedAtMs }: Inflicted): string[]
   return proxy.commands.length === 0 ? ['nothing recorded: this run proves nothing'] : forbidden.slice(0, 5);
 }
 
+const formatTime = (epochMs: number): string => new Date(epochMs).toISOString().slice(11, 23);
+
 function judgeLedger(report: LedgerReport, { lossy }: Inflicted): string[] {
   const bound = lossy * LOSS_WINDOW_S * WRITES_A_SECOND;
   log(
     `${report.acknowledged} writes acknowledged, ${report.lost.length} lost (declared: ${bound}), ${report.errors} errors; longest gap ` +
       `${report.longestClientGapMs} ms at a client, ${report.longestEngineGapMs} ms at the engine; two primaries for ${report.twoPrimariesMs} ms`,
   );
+  for (const { fromMs, toMs, count } of report.lostSpans)
+    log(`lost: ${count} writes that were acknowledged ${formatTime(fromMs)} - ${formatTime(toMs)}`);
   return report.lost.length > bound ? [`${report.lost.length} acknowledged writes lost, declared are ${bound}`] : [];
 }
 
@@ -103,7 +108,7 @@ async function waitForConnection(kubectl: Kubectl, { namespace, name }: ChaosTar
 async function runChaos(
   kubernetes: LocalKubernetes,
   hub: HubProcess,
-  options: { seed: number; minutes: number },
+  options: { seed: number; minutes: number; evidence?: string },
 ): Promise<string[]> {
   const cluster = kubernetes.cluster('chaos');
   const agent = await buildAgentImage({ bundlePath: AGENT_BUNDLE, log });
@@ -144,6 +149,7 @@ async function runChaos(
   );
   await waitForConnection(kubectl, target);
   failures.push(...judgeLedger(await all.finish(), inflicted), ...judgeProxy(proxy, inflicted));
+  if (options.evidence !== undefined) await saveEvidence(options.evidence, target, proxy);
   await proxy.stop();
   const reader = await connectRedis(kubectl, target.namespace, target.name);
   const missing = await ledger.missing(reader);
@@ -159,11 +165,17 @@ async function runChaos(
 }
 
 const { values } = parseArgs({
-  options: { seed: { type: 'string', default: '1' }, minutes: { type: 'string', default: '3' } },
+  options: {
+    seed: { type: 'string', default: '1' },
+    minutes: { type: 'string', default: '3' },
+    evidence: { type: 'string' },
+  },
 });
-const options = { seed: Number(values.seed), minutes: Number(values.minutes) };
+const options = { ...values, seed: Number(values.seed), minutes: Number(values.minutes) };
 if (!Number.isInteger(options.seed) || !(options.minutes > 0)) {
-  console.error('usage: npm run chaos -- --seed N --minutes M');
+  console.error(
+    'usage: npm run chaos -- --seed N --minutes M [--evidence FOLDER: logs, events and commands are kept there]',
+  );
   process.exit(2);
 }
 await buildAll();

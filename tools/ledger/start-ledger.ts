@@ -12,6 +12,7 @@ import type { Redis } from 'ioredis';
 import { createKubeClient, loadKubeConnection } from '#kube';
 import { connectUser } from './connect-user.ts';
 import { findMissing, findMissingAt } from './find-missing.ts';
+import { findSpans, type Span } from './find-spans.ts';
 import type { Gap } from './measure-gap.ts';
 import { MemberProbe } from './member-probe.ts';
 import { UserWriter } from './user-writer.ts';
@@ -41,6 +42,8 @@ export interface LedgerReport extends LedgerGaps {
   readonly acknowledged: number;
   /** Acknowledged keys that the primary does not have. */
   readonly lost: readonly string[];
+  /** When those were acknowledged, ms since the epoch. */
+  readonly lostSpans: readonly Span[];
   /** With `everywhere`: acknowledged keys that a replica does not have, by pod. */
   readonly lostOnReplicas: Readonly<Record<string, readonly string[]>>;
   /** Writes that the client's code saw fail, in all and by the first word of the error. */
@@ -129,12 +132,14 @@ export class WriteLedger {
       await this.#look();
       const { attempted, acknowledged, errors, errorKinds } = this.#writer;
       const lost = await this.#findLost(acknowledged);
+      const lostAtMs = lost.map((key) => performance.timeOrigin + (this.#writer.acknowledgedAtMs.get(key) ?? 0));
       const lostOnReplicas = everywhere ? await this.#findLostOnMembers(acknowledged) : {};
       return {
         ...gaps,
         attempted,
         acknowledged: acknowledged.length,
         lost,
+        lostSpans: findSpans(lostAtMs),
         lostOnReplicas,
         errors,
         errorKinds,

@@ -14,6 +14,8 @@ export interface UserWriterOptions {
 /** Writes unique keys through a user's client and remembers those that were acknowledged. */
 export class UserWriter {
   readonly acknowledged: string[] = [];
+  /** When each key was acknowledged, on performance.now(). */
+  readonly acknowledgedAtMs = new Map<string, number>();
   /** How often each first word of an error was seen. */
   readonly errorKinds: Record<string, number> = {};
   readonly gap: GapMeter;
@@ -57,8 +59,10 @@ export class UserWriter {
     const key = `w:${this.#options.run}:${this.#sequence}`;
     try {
       await this.#options.redis.set(key, '1');
+      const now = performance.now();
       this.acknowledged.push(key);
-      this.gap.succeeded(performance.now());
+      this.acknowledgedAtMs.set(key, now);
+      this.gap.succeeded(now);
     } catch (error) {
       const kind = String((error as Error).message).split(' ')[0] ?? '';
       this.errorKinds[kind] = (this.errorKinds[kind] ?? 0) + 1;
