@@ -78,6 +78,9 @@ it('a replica that somebody made primary loses, and what it took is set aside on
   expect(Number(inFile)).toBe(1);
   expect(await redisCli(cluster, NAMESPACE, name, ['GET common', 'GET only-here'])).not.toContain('diverged-value');
   expect(await client.get('common')).toBe('truth');
+  // It was paused while it was kept from clients; a replica that stays paused has its link up and applies nothing.
+  expect(await client.set('after', 'the fence')).toBe('OK');
+  expect(await client.call('WAIT', String(pods.length - 1), '5000')).toBe(pods.length - 1);
   const after = await waitLocallyReady(cluster, NAMESPACE, NAME);
   expect(after.status?.currentPrimary).toBe(ready.status?.currentPrimary);
   const events = await kubectl(cluster, [

@@ -67,6 +67,11 @@ export type RedisNodeFacts =
       /** How long the link to the primary has been down, in ms; absent when it is up or never was. */
       readonly linkDownSinceMs?: number;
       readonly syncInProgress: boolean;
+      /**
+       * On a replica whose link is up: for how long, in ms, it has applied nothing although it has read more of its
+       * primary's stream; 0 at the first such look. Absent while it goes on.
+       */
+      readonly unappliedForMs?: number;
       readonly connectedReplicas: number;
       readonly loading: boolean;
       readonly keys: number;

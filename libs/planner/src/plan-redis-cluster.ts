@@ -6,7 +6,7 @@
 import type { Action, Plan, RolloutStatus } from '#domain';
 import { buildStatus } from './build-status.ts';
 import { buildClusterView } from './cluster-view.ts';
-import type { ClusterView } from './cluster-view.ts';
+import type { ClusterView, DataPod } from './cluster-view.ts';
 import { chooseShape } from './shape/choose-shape.ts';
 import { rotationRecheckMs } from './describe-credentials.ts';
 import { findPrimary } from './find-primary.ts';
@@ -110,6 +110,9 @@ const QUIET_PHASES = new Set<Plan['status']['phase']>([
   'Hibernated',
 ]);
 
+/** Whether it does, only a second look can tell. */
+const mayStandStill = ({ facts }: DataPod): boolean => facts.reachable && facts.unappliedForMs !== undefined;
+
 /** Redis changes without telling Kubernetes, so even a settled data set is looked at again. */
 const chooseRecheck = (
   view: ClusterView,
@@ -121,6 +124,6 @@ const chooseRecheck = (
   if (openOperations(snapshot).some(isExclusive)) return { recheckAfterMs: policy.recheckSoonMs };
   const rotationMs = rotationRecheckMs(view);
   if (rotationMs !== undefined && actions.length === 0) return { recheckAfterMs: rotationMs };
-  const waiting = QUIET_PHASES.has(phase);
+  const waiting = QUIET_PHASES.has(phase) && !view.dataPods.some(mayStandStill);
   return { recheckAfterMs: waiting && actions.length === 0 ? policy.recheckLaterMs : policy.recheckSoonMs };
 };

@@ -27,6 +27,7 @@ import { rotateCredentials } from './rules/rotate-credentials.ts';
 import { recordPrimary } from './rules/record-primary.ts';
 import { recoverPrimary } from './rules/recover-primary.ts';
 import { replaceUnreachable } from './rules/replace-unreachable.ts';
+import { resumeReplicas } from './rules/resume-replicas.ts';
 import { restorePriority } from './rules/restore-priority.ts';
 import { rollOut } from './rules/roll-out.ts';
 import { refreshPods } from './rules/refresh-pods.ts';
@@ -51,6 +52,7 @@ export const RULES: readonly Rule[] = [
   recoverPrimary,
   recordPrimary,
   attachReplicas,
+  resumeReplicas,
   monitorPrimary,
   forgetLostReplicas,
   labelRoles,

@@ -34,6 +34,10 @@ export const buildRedisFacts = (infoText: string, config: Pairs): ReachableRedis
   };
 };
 
+/** How far a replica has read its primary's stream, which is further than `offsetBytes` where it has not applied all of it. */
+export const readReadBytes = (infoText: string): number =>
+  readInfoNumber(parseInfo(infoText), 'slave_read_repl_offset', 0);
+
 const readMemory = (info: InfoFields): Pick<ReachableRedis, 'usedMemoryBytes' | 'maxmemoryBytes'> => {
   const [used, max] = [readInfoNumber(info, 'used_memory', -1), readInfoNumber(info, 'maxmemory', -1)];
   return { ...(used < 0 ? {} : { usedMemoryBytes: used }), ...(max < 0 ? {} : { maxmemoryBytes: max }) };

@@ -17,8 +17,11 @@ const POLL_MS = 20;
 /** Sentinel promotes within some 200 ms; whatever takes longer is left to it and to the next pass. */
 const PROMOTION_MS = 2_500;
 
-/** How long Sentinel may take to learn how far each replica is, where they differ. */
-const FRESH_MS = 1_000;
+/**
+ * How long Sentinel may take to learn how far each replica is, where they differ. From the moment when it holds the
+ * primary down it asks every second, whatever its period is.
+ */
+const FRESH_MS = 2_500;
 const FAST_INFO_MS = 100;
 
 export const executeFailOverBySentinel: Executor<'FailOverBySentinel'> = async (action, context) => {

@@ -9,11 +9,12 @@ import { throwIfRefused } from './execution-context.ts';
 
 /** The old primary is told first; what a replica answers changes nothing, since a later pass attaches it. */
 export const followNewPrimary = async ({ action, context, from, to, others }: Handover): Promise<void> => {
-  const follow = (link: RedisLink, expectRunId: string) => {
+  const follow = (link: RedisLink, expectRunId: string, staysPaused: boolean) => {
     context.assertMayWrite();
-    return link.replicaOf({ expectRunId, primaryHost: to.host, primaryPort: to.port });
+    return link.replicaOf({ expectRunId, primaryHost: to.host, primaryPort: to.port, staysPaused });
   };
-  const old = follow(from, action.fromRunId);
-  await Promise.allSettled(others.map(({ link, runId }) => follow(link, runId)));
+  // Its writers wait in the pause until their clients can find the new primary.
+  const old = follow(from, action.fromRunId, true);
+  await Promise.allSettled(others.map(({ link, runId }) => follow(link, runId, false)));
   throwIfRefused(await old);
 };

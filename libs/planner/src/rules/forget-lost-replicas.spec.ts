@@ -26,6 +26,8 @@ const ghost = (facts: Answering): Partial<Answering> => ({
   knownReplicas: facts.knownReplicas + 1,
 });
 
+const kindsOf = (snapshot: RedisClusterSnapshot) => plan(snapshot).actions.map(({ kind }) => kind);
+
 describe('forget-lost-replicas', () => {
   it('lets one Sentinel at a time look anew, and the data set stays Ready meanwhile', () => {
     const { actions, status } = plan(withSentinels(ghost));
@@ -52,6 +54,16 @@ describe('forget-lost-replicas', () => {
     const unlinked = { ...silent.redis[replica], linkUp: false } as RedisClusterSnapshot['redis'][string];
     const kinds = plan({ ...silent, redis: { ...silent.redis, [replica]: unlinked } }).actions.map(({ kind }) => kind);
     expect(kinds).not.toContain('ResetSentinel');
+  });
+
+  it('does nothing while the primary is being shut down, or a replica stands still', () => {
+    const primary = settled.pods.find(({ name }) => (settled.redis[name] as { role?: string }).role === 'master');
+    const shut = withSentinels(ghost);
+    const pods = shut.pods.map((pod) => (pod.name === primary?.name ? { ...pod, terminating: true } : pod));
+    expect(kindsOf({ ...shut, pods })).not.toContain('ResetSentinel');
+    const replica = Object.keys(settled.redis).find((name) => name !== primary?.name) ?? '';
+    const still = { ...settled.redis[replica], unappliedForMs: 1_500 } as RedisClusterSnapshot['redis'][string];
+    expect(kindsOf({ ...shut, redis: { ...shut.redis, [replica]: still } })).toEqual(['ResumePod']);
   });
 
   it('plans nothing without ghosts', () => {

@@ -14,6 +14,7 @@ import { restartsAsked } from '../operations/restarts-asked.ts';
 import { takesTurn } from '../rollout/explain-hold.ts';
 import { findOutdated } from '../rollout/find-outdated.ts';
 import type { Rule } from '../rule.ts';
+import { standsStill } from './resume-replicas.ts';
 
 export const forgetLostReplicas: Rule = {
   name: 'forget-lost-replicas',
@@ -53,11 +54,21 @@ const lostPeersOf = (facts: SentinelPod['facts'], { spec }: ClusterView): number
 
 const nameLostPeers = (count: number): readonly string[] => (count === 0 ? [] : [`${count} Sentinels`]);
 
+/**
+ * A primary that is being shut down still answers, for ten seconds and more while it waits for a replica: a Sentinel that
+ * forgets everybody then has nobody to ask for them, and cannot fail over (seen: 38 s without a primary).
+ */
 const isCalm = (view: ClusterView, primary: AnsweringPod): boolean => {
   if (judgeSentinels(view).failoverInProgress || view.dataPods.length < view.spec.size) return false;
+  if (primary.terminating || !primary.ready) return false;
   const replicas = view.dataPods.filter((pod) => pod.name !== primary.name);
   const linked = replicas.every(
-    (pod) => answers(pod) && !pod.terminating && pod.facts.linkUp === true && followsAddressOf(pod, primary),
+    (pod) =>
+      answers(pod) &&
+      !pod.terminating &&
+      pod.facts.linkUp === true &&
+      !standsStill(pod) &&
+      followsAddressOf(pod, primary),
   );
   const hosts = replicas.map((pod) => pod.ip ?? '');
   const sentinels = view.sentinelPods.filter((pod) => !pod.terminating);

@@ -77,8 +77,10 @@ const HANDLERS: Readonly<Record<string, (state: FakeRedisState, args: readonly s
   CONFIG: (state, args) =>
     args[0]?.toUpperCase() === 'GET' ? getConfig(state, args.slice(1)) : setConfig(state, args.slice(1)),
   CLIENT: (state, args) => {
-    state.pausedForMs = args[0]?.toUpperCase() === 'PAUSE' ? Number(args[1]) : 0;
-    return 'OK';
+    const subcommand = args[0]?.toUpperCase();
+    if (subcommand === 'PAUSE') state.pausedForMs = Number(args[1]);
+    if (subcommand === 'UNPAUSE') state.pausedForMs = 0;
+    return subcommand === 'KILL' ? 0 : 'OK';
   },
   REPLICAOF: (state, args) => {
     const promote = args[0]?.toUpperCase() === 'NO';

@@ -6,7 +6,7 @@ import { FINALIZER, LABEL, WAITING_PRIMARY_HOST } from '#domain';
 import type { Action, KubeObject } from '#domain';
 import { decodeRecord, describeOwner, renderRecord } from '#manifests';
 import { excuseLag } from './check-invariants.ts';
-import { demoteTo, promote } from './run-redis.ts';
+import { demoteTo, promote, resume } from './run-redis.ts';
 import { adopt, failOverAtOnce } from './run-sentinels.ts';
 import { deletePod } from './run-pods.ts';
 import { childKey, isReachable, makeId, podsOf, redisOf, sentinelOf, tell, violate } from './world-state.ts';
@@ -106,11 +106,14 @@ const promotePod = (world: World, action: Of<'PromotePod'>): void => {
   }
   excuseLag(world, action.pod, redis);
   promote(world, redis, makeId(world, 'history'));
+  resume(redis);
   world.chosen = action.pod;
 };
 
 const replicateFrom = (world: World, action: Of<'ReplicateFrom'>): void => {
-  demoteTo(world, requireRedis(world, action.pod, action.expectRunId), action.primaryHost);
+  const redis = requireRedis(world, action.pod, action.expectRunId);
+  demoteTo(world, redis, action.primaryHost);
+  resume(redis);
   const leader = podsOf(world, 'redis').find((pod) => pod.ip === action.primaryHost);
   if (leader === undefined) return;
   const chosen = world.pods.get(world.chosen ?? '');
@@ -245,7 +248,7 @@ const EXECUTORS: { readonly [K in Action['kind']]: (world: World, action: Of<K>)
     requireRedis(world, pod, expectRunId).fencedUntilMs = world.nowMs + pauseMs;
   },
   ResumePod: (world, { pod, expectRunId }) => {
-    requireRedis(world, pod, expectRunId).fencedUntilMs = 0;
+    resume(requireRedis(world, pod, expectRunId));
   },
   SetAside: setAside,
   EvictPod: (world, { pod, podUid }) => removePod(world, pod, podUid),

@@ -108,6 +108,7 @@ const describeLink = (world: World, redis: SimRedis): Partial<Extract<RedisNodeF
   masterHost: redis.masterHost,
   masterPort: redis.masterHost === WAITING_PRIMARY_HOST ? WAITING_PRIMARY_PORT : REDIS_PORT,
   linkUp: redis.linkUp,
+  ...(redis.unappliedSinceMs === undefined ? {} : { unappliedForMs: world.nowMs - redis.unappliedSinceMs }),
   ...(redis.linkDownSinceMs === undefined ? {} : { linkDownSinceMs: world.nowMs - redis.linkDownSinceMs }),
 });
 

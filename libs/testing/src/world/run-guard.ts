@@ -82,6 +82,7 @@ const startRedis = (world: World, pod: SimPod, masterHost: string | undefined): 
     version: versionOf(pod.image),
     loadingUntilMs: writes.size > 0 && isSlow(world, pod) ? world.nowMs + SLOW_LOADING_MS : 0,
     fencedUntilMs: 0,
+    unappliedSinceMs: undefined,
   };
   tell(
     world,

@@ -39,6 +39,8 @@ export interface SimRedis {
   loadingUntilMs: number;
   /** CLIENT PAUSE WRITE until then. */
   fencedUntilMs: number;
+  /** Since when a linked replica has applied nothing of what it was sent. */
+  unappliedSinceMs: number | undefined;
 }
 
 export interface SimMonitor {
