@@ -13,6 +13,23 @@ const onlyImporter = (name, packages, owners) => ({
   from: { pathNot: [...owners, '^(tools|e2e|bench)/', '\\.spec\\.ts$', '^libs/testing/'] },
   to: { path: packages.map((p) => `node_modules/${p}(/|$)`), dependencyTypesNot: ['type-only'] },
 });
+/** The rooms of the link in the hub, each with those it may look into; what composes them is beside them, at the top. */
+const LINK = '^apps/hub/src/features/agent-link/';
+const LINK_ROOMS = {
+  admission: [],
+  liveness: [],
+  rollups: [],
+  sessions: ['liveness'],
+  desired: ['sessions', 'admission'],
+  status: ['sessions'],
+  connections: ['admission', 'sessions', 'desired', 'status', 'liveness'],
+};
+const linkRooms = Object.entries(LINK_ROOMS).map(([room, others]) => ({
+  name: `link-room-${room}`,
+  severity: 'error',
+  from: { path: `${LINK}${room}/`, pathNot: '\\.spec\\.ts$' },
+  to: { path: LINK, pathNot: [room, ...others].map((name) => `${LINK}${name}/`) },
+}));
 const hubFeature = '^apps/hub/src/features/([^/]+)/';
 
 module.exports = {
@@ -60,6 +77,7 @@ module.exports = {
         pathNot: ['^apps/hub/src/features/$1/', '^apps/hub/src/features/[^/]+/index\\.ts$'],
       },
     },
+    ...linkRooms,
     {
       name: 'migrations-stand-alone',
       severity: 'error',

@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi, type TestContext } from 'vitest';
 
-import { SessionRepository } from '../../src/features/agent-link/session.repository.ts';
-import { LiveSessions } from '../../src/features/agent-link/live-sessions.ts';
+import { SessionRepository } from '../../src/features/agent-link/sessions/session.repository.ts';
+import { LiveSessions } from '../../src/features/agent-link/connections/live-sessions.ts';
 import { loadOwnTls } from '../../src/platform/tls/tls-material.ts';
 import { createTestDatabase, startTestHub, type TestHub } from '../start-test-hub.ts';
 import { IdentityWorld } from './identity-world.ts';

@@ -14,19 +14,19 @@ import { makeWrongBuild, type Patch } from './wrong-build.ts';
 const LINK = 'apps/hub/src/features/agent-link';
 /** Every session begins with a snapshot. */
 const ALWAYS_SNAPSHOT: Patch = {
-  file: `${LINK}/resume-mode.rules.js`,
+  file: `${LINK}/sessions/resume-mode.rules.js`,
   find: `reason: 'IN_STEP'`,
   replaceBy: `reason: 'BUG', mode: 'SNAPSHOT'`,
 };
 /** Every second object is taken for deleted, and the breaker for having let it through. */
 const DELETES_HALF: Patch = {
-  file: `${LINK}/desired-target.js`,
+  file: `${LINK}/desired/desired-target.js`,
   find: `r.deletion,\n  CASE WHEN r.deletion = 'DELETE' THEN \${BREAKER} END AS breaker`,
   replaceBy: `CASE WHEN r.name LIKE 'half-%' THEN 'DELETE' ELSE r.deletion END AS deletion,
   CASE WHEN r.name LIKE 'half-%' THEN 'RELEASED' END AS breaker`,
 };
 const EMPTY_SNAPSHOT: Patch = {
-  file: `${LINK}/desired.repository.js`,
+  file: `${LINK}/desired/desired.repository.js`,
   find: 'revision: heads[0]?.revision ?? 0,',
   replaceBy: 'revision: heads[0]?.revision ?? 0, rows: [], lost:',
 };

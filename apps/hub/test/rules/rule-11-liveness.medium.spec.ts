@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { LINK_PARTS, type LinkParts } from '../../src/features/agent-link/link-parts.ts';
+import { LINK_PARTS, type LinkParts } from '../../src/features/agent-link/connections/link-parts.ts';
 import { encodeGlobalId } from '../../src/platform/graphql/global-id.ts';
 import { ApiClient } from '../api-client.ts';
 import { enrolAgent, openSession, type Wanted } from '../link-fixture.ts';

@@ -8,9 +8,9 @@ import { ClaimedWorker } from '../../platform/database/claimed-worker.ts';
 import { type HubRuntime, RUNTIME } from '../../platform/lifecycle/hub-runtime.ts';
 import { systemClock } from '../../platform/lifecycle/time-and-ids.ts';
 import { trimIdempotencyKeys } from '../audit/index.ts';
-import { FoldWork } from './fold.work.ts';
-import { LivenessWork } from './liveness.work.ts';
-import { trimOutbox } from './trim-outbox.ts';
+import { FoldWork } from './rollups/fold.work.ts';
+import { LivenessWork } from './liveness/liveness.work.ts';
+import { trimOutbox } from './desired/trim-outbox.ts';
 
 const LIVENESS_MS = 1_000;
 /** Agents of one flush of heartbeats fall due together; others are looked at together within this time. */

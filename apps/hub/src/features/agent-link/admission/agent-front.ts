@@ -1,0 +1,122 @@
+/**
+ * Where agents come in: TCP, the queue for admission, TLS unless a balancer in front ends it, one WebSocket path and
+ * nothing else. Every other request is answered 404, so that a browser or a probe at the wrong port learns nothing.
+ */
+import { AGENT_PATH, MAX_FRAME_BYTES, SUBPROTOCOL } from '#protocol';
+import { createServer as createPlainServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
+import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
+import { type AddressInfo, createServer as createTcpServer, type Server as TcpServer, type Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { type WebSocket, WebSocketServer } from 'ws';
+
+import type { Metrics } from '../../../platform/telemetry/metrics.ts';
+import { AdmissionQueue } from './admission-queue.ts';
+
+/** From admission to the upgrade: TLS and one small request. */
+const OPEN_TIMEOUT_MS = 10_000;
+/** Connections that the kernel may hold for us while the event loop is busy; it caps this at its own limit. */
+const BACKLOG = 4_096;
+
+export interface AgentFrontParts {
+  /** Absent: TLS is ended in front. */
+  readonly tls?: { readonly cert: string; readonly key: string };
+  readonly metrics: Metrics;
+  readonly waitingHellos: () => number;
+  readonly nowMs: () => number;
+  readonly isDraining: () => boolean;
+  /** `host`: the request's Host header. */
+  readonly serve: (socket: WebSocket, host: string | undefined) => void;
+}
+
+export class AgentFront {
+  readonly #parts: AgentFrontParts;
+  readonly #tcp: TcpServer;
+  readonly #tls: TlsServer | undefined;
+  readonly #queue: AdmissionQueue;
+  readonly #sockets = new Set<Socket>();
+  /** Sockets that have not asked for the upgrade yet. */
+  readonly #opening = new WeakMap<Duplex, NodeJS.Timeout>();
+  readonly #webSockets = new WebSocketServer({
+    noServer: true,
+    clientTracking: false,
+    maxPayload: MAX_FRAME_BYTES,
+    perMessageDeflate: false,
+    handleProtocols: (offered) => (offered.has(SUBPROTOCOL) ? SUBPROTOCOL : false),
+  });
+
+  constructor(parts: AgentFrontParts) {
+    this.#parts = parts;
+    this.#tls = parts.tls && createTlsServer({ ...parts.tls, handshakeTimeout: OPEN_TIMEOUT_MS }, refuse);
+    const http: Server = this.#tls ?? createPlainServer(refuse);
+    http.on(this.#tls ? 'secureConnection' : 'connection', (socket: Duplex) => this.#expectUpgrade(socket));
+    http.on('upgrade', (request, socket, head) => this.#upgrade(request, socket, head));
+    const { metrics, waitingHellos, nowMs } = parts;
+    // The inner server is given each socket when it is admitted; it never listens itself.
+    const admit = (socket: Socket): void => {
+      http.emit('connection', socket);
+      if (!this.#tls) socket.resume();
+    };
+    this.#queue = new AdmissionQueue({ admit, waitingHellos, nowMs, metrics });
+    this.#tcp = createTcpServer({ pauseOnConnect: true, noDelay: true }, (socket) => this.#accept(socket));
+  }
+
+  /** Those whose certificate is swapped when it is renewed. */
+  get tlsServers(): readonly TlsServer[] {
+    return this.#tls ? [this.#tls] : [];
+  }
+
+  /** Resolves with the port, which the system chose when `port` is 0. */
+  listen(port: number, host: string): Promise<number> {
+    return new Promise((done, failed) => {
+      this.#tcp.once('error', failed);
+      this.#tcp.listen({ port, host, backlog: BACKLOG }, () => done((this.#tcp.address() as AddressInfo).port));
+    });
+  }
+
+  /** Takes no more connections, and sends those away that wait for their turn. */
+  stopAccepting(): void {
+    this.#tcp.close();
+    this.#queue.stop();
+  }
+
+  /** Ends what is still open. */
+  async close(): Promise<void> {
+    if (this.#tcp.listening) this.stopAccepting();
+    const closed = [...this.#sockets].map((socket) => new Promise((done) => socket.once('close', done)));
+    for (const socket of this.#sockets) socket.destroy();
+    await Promise.all(closed);
+  }
+
+  #accept(socket: Socket): void {
+    this.#sockets.add(socket);
+    socket.on('close', () => this.#sockets.delete(socket));
+    this.#queue.offer(socket);
+  }
+
+  #expectUpgrade(socket: Duplex): void {
+    this.#opening.set(
+      socket,
+      setTimeout(() => socket.destroy(), OPEN_TIMEOUT_MS),
+    );
+    socket.once('close', () => clearTimeout(this.#opening.get(socket)));
+  }
+
+  #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    clearTimeout(this.#opening.get(socket));
+    this.#opening.delete(socket);
+    socket.on('error', () => undefined);
+    // Not by URL: that throws for a target like "//", and what is thrown here ends the process.
+    const [path] = (request.url ?? '').split('?');
+    const isDraining = this.#parts.isDraining();
+    if (isDraining || path !== AGENT_PATH) {
+      socket.end(`HTTP/1.1 ${isDraining ? 503 : 404} Refused\r\nConnection: close\r\n\r\n`);
+      return;
+    }
+    const { host } = request.headers;
+    this.#webSockets.handleUpgrade(request, socket, head, (webSocket) => this.#parts.serve(webSocket, host));
+  }
+}
+
+const refuse: RequestListener = (_, response) => {
+  response.writeHead(404, { connection: 'close' }).end();
+};

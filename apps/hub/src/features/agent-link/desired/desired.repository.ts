@@ -1,0 +1,146 @@
+/**
+ * Reads what an agent is to be told. Each read is one statement, and revisions of one agent commit in their order (see
+ * change-desired.ts), so everything up to the revision returned is in it. An agent sees only its own rows, in SQL.
+ */
+import type { DataSource } from 'typeorm';
+
+import { appendChanges, type Change } from '../../../platform/database/change-log.ts';
+import type { DeleteLimits } from './delete-breaker.rules.ts';
+import { TARGET_COLUMNS, type TargetRow } from './desired-target.ts';
+import { judgeDeletes } from './judge-deletes.ts';
+
+/** Changes read at once; more follow in the next Delta. */
+const CHANGES_PER_READ = 200;
+
+export interface ChangeSet {
+  /** Reached when all rows have been processed. */
+  readonly revision: number;
+  readonly rows: readonly TargetRow[];
+}
+
+export interface Withheld {
+  readonly hubUid: string;
+  readonly hubGeneration: number;
+  /** Why, for people. */
+  readonly message: string;
+}
+
+export class DesiredRepository {
+  readonly #dataSource: DataSource;
+  readonly #limits: DeleteLimits;
+
+  constructor(dataSource: DataSource, limits: DeleteLimits) {
+    this.#dataSource = dataSource;
+    this.#limits = limits;
+  }
+
+  /** Everything after a revision, merged by hubUid, oldest first, and `again`: objects to be sent once more. */
+  async readChanges(agentId: string, afterRevision: number, again: readonly string[]): Promise<ChangeSet> {
+    const rows = await this.#dataSource.query<
+      (TargetRow & { headRevision: number; changeCount: number; lastRevision: number | null })[]
+    >(
+      `WITH changed AS (
+         SELECT hub_uid, max(revision) AS revision FROM desired_change WHERE agent_id = $1 AND revision > $2
+         GROUP BY hub_uid ORDER BY max(revision) LIMIT $4
+       ), wanted AS (
+         SELECT hub_uid, revision FROM changed
+         UNION ALL SELECT again, NULL FROM unnest($3::uuid[]) AS again WHERE again NOT IN (SELECT hub_uid FROM changed)
+       )
+       SELECT h.revision AS "headRevision", (SELECT count(*) FROM changed) AS "changeCount",
+         (SELECT max(revision) FROM changed) AS "lastRevision", wanted.revision, ${TARGET_COLUMNS}
+       FROM agent_spec_head AS h LEFT JOIN wanted ON true
+       LEFT JOIN resource AS r ON r.hub_uid = wanted.hub_uid AND r.agent_id = $1 AND r.deleted_at IS NULL
+       WHERE h.agent_id = $1 ORDER BY wanted.revision NULLS LAST`,
+      [agentId, afterRevision, again, CHANGES_PER_READ],
+    );
+    const first = rows[0];
+    if (!first) throw new Error(`agent ${agentId} has no spec head`);
+    const complete = first.changeCount < CHANGES_PER_READ;
+    const revision = complete ? Math.max(first.headRevision, afterRevision) : (first.lastRevision ?? afterRevision);
+    return { revision, rows: rows.filter((row) => row.hubUid !== null) };
+  }
+
+  /** Everything, from one REPEATABLE READ transaction (03 rule 9): the last write of it is its revision. */
+  readAll(agentId: string): Promise<ChangeSet> {
+    return this.#dataSource.transaction('REPEATABLE READ', async (tx) => {
+      const heads = await tx.query<
+        {
+          revision: number;
+        }[]
+      >('SELECT revision FROM agent_spec_head WHERE agent_id = $1', [agentId]);
+      const rows = await tx.query<TargetRow[]>(
+        `SELECT NULL AS revision, ${TARGET_COLUMNS} FROM resource AS r
+         WHERE r.agent_id = $1 AND r.deleted_at IS NULL ORDER BY r.hub_uid`,
+        [agentId],
+      );
+      return { revision: heads[0]?.revision ?? 0, rows };
+    });
+  }
+
+  /**
+   * Agents with a session here that have changes of the last `sinceMs` to be told, and objects of theirs whose next
+   * attempt became due in it. Both by an index over time, so that it costs what there is to tell, not the fleet.
+   */
+  async findDue(replica: string, sinceMs: number): Promise<ReadonlyMap<string, readonly string[]>> {
+    const rows = await this.#dataSource.query<{ agentId: string; hubUid: string | null }[]>(
+      `SELECT DISTINCT c.agent_id AS "agentId", NULL::uuid AS "hubUid" FROM desired_change AS c
+       JOIN agent_spec_head AS h ON h.agent_id = c.agent_id AND c.revision > h.acked_revision
+       JOIN agent_session AS s ON s.agent_id = c.agent_id AND s.replica = $1 AND s.state = 'CONNECTED'
+       WHERE c.at > now() - $2 * interval '1 millisecond'
+       UNION ALL
+       SELECT s.agent_id, d.hub_uid FROM delivery AS d JOIN resource AS r ON r.hub_uid = d.hub_uid
+       JOIN agent_session AS s ON s.agent_id = r.agent_id AND s.replica = $1 AND s.state = 'CONNECTED'
+       WHERE d.next_attempt_at <= now() AND d.next_attempt_at > now() - $2 * interval '1 millisecond'`,
+      [replica, sinceMs],
+    );
+    const due = new Map<string, string[]>();
+    for (const { agentId, hubUid } of rows) {
+      const list = due.get(agentId) ?? [];
+      due.set(agentId, list);
+      if (hubUid) list.push(hubUid);
+    }
+    return due;
+  }
+
+  /** Puts off the next attempt of what is being sent, so that a slow agent is not sent it again and again. */
+  async postpone(hubUids: readonly string[], pauseMs: number): Promise<void> {
+    if (hubUids.length === 0) return;
+    await this.#dataSource.query(
+      `UPDATE delivery SET next_attempt_at = now() + $2 * interval '1 millisecond'
+       WHERE hub_uid = ANY($1::uuid[]) AND next_attempt_at IS NOT NULL`,
+      [hubUids, pauseMs],
+    );
+  }
+
+  /** Books that these generations are not sent, and why. They are looked at again at the next Hello. */
+  withhold(agentId: string, withheld: readonly Withheld[], nowMs: number): Promise<void> {
+    return this.#dataSource.transaction(async (tx) => {
+      // As the booking of an ack does it: another order would deadlock with it.
+      await tx.query('SELECT 1 FROM agent_spec_head WHERE agent_id = $1 FOR UPDATE', [agentId]);
+      const [rows] = await tx.query<[{ hubUid: string; projectId: string }[], number]>(
+        `UPDATE delivery AS d SET state = 'WAITING', code = 'CRD_TOO_OLD', message = i.message, retryable = true,
+           next_attempt_at = NULL, updated_at = $3
+         FROM jsonb_to_recordset($2::jsonb) AS i("hubUid" uuid, "hubGeneration" bigint, message text)
+         JOIN resource AS r ON r.hub_uid = i."hubUid" AND r.hub_generation = i."hubGeneration"
+         WHERE d.hub_uid = r.hub_uid AND r.agent_id = $1 AND r.deletion IS NULL
+           AND (d.state, d.code, d.message) IS DISTINCT FROM ('WAITING', 'CRD_TOO_OLD', i.message)
+         RETURNING r.hub_uid AS "hubUid", r.project_id AS "projectId"`,
+        [agentId, JSON.stringify(withheld), new Date(nowMs)],
+      );
+      const changes = rows.map(({ hubUid, projectId }): Change => ({
+        topic: 'redisCluster',
+        subject: hubUid,
+        projectId,
+        kind: 'CHANGED',
+      }));
+      await appendChanges(tx, nowMs, changes);
+    });
+  }
+
+  /** Takes deletes without a verdict through the breaker. Returns the hubUids that may be sent. */
+  release(agentId: string, hubUids: readonly string[], nowMs: number): Promise<ReadonlySet<string>> {
+    return this.#dataSource.transaction((tx) =>
+      judgeDeletes(tx, { agentId, hubUids }, { limits: this.#limits, nowMs }),
+    );
+  }
+}

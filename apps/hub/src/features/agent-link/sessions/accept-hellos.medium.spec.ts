@@ -1,0 +1,97 @@
+import { EMPTY_DIGEST } from '#protocol';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+
+import { countStatements } from '../../../../test/count-statements.ts';
+import { seedAgents } from '../../../../test/seed-agents.ts';
+import { createTestDatabase, startTestHub, type TestHub } from '../../../../test/start-test-hub.ts';
+import { TestAgent } from '../../../../test/test-agent.ts';
+import { LINK_PARTS, type LinkParts } from '../connections/link-parts.ts';
+
+let hub: TestHub;
+beforeAll(async () => {
+  hub = await startTestHub(await createTestDatabase());
+});
+afterAll(() => hub.close());
+
+/** Of agents that hold what the hub wants: they were told revision 1 before, and nothing has changed since. */
+const inStep = (): object => ({
+  hubEpoch: hub.runtime.identity.hubEpoch,
+  appliedRevision: 1,
+  specDigest: EMPTY_DIGEST,
+});
+
+async function connectInStep(count: number): Promise<readonly TestAgent[]> {
+  const identities = await seedAgents(hub, count);
+  await hub.runtime.dataSource.query('UPDATE agent_spec_head SET revision = 1, acked_revision = 1');
+  return Promise.all(identities.map((identity) => TestAgent.connect(hub, identity)));
+}
+
+const readSessions = (): Promise<{ sessionNo: number; instanceId: string; state: string; verdict: string }[]> =>
+  hub.runtime.dataSource.query(
+    `SELECT s.session_no AS "sessionNo", s.instance_id AS "instanceId", s.state, n.verdict
+     FROM agent_session AS s JOIN agent_seen AS n ON n.agent_id = s.agent_id WHERE s.state = 'CONNECTED'`,
+  );
+
+describe('Hellos that arrive together', () => {
+  it('take a handful of statements for a hundred, and none after it for agents in step', async () => {
+    const agents = await connectInStep(100);
+    const counts = await countStatements(async () => {
+      for (const agent of agents) agent.hello(inStep());
+      for (const agent of agents) expect(await agent.next('Welcome')).toMatchObject({ mode: 'DELTA', sessionNo: 1 });
+      await new Promise((done) => setTimeout(done, 300));
+    });
+    // With what the workers of the hub send meanwhile; a dozen for each agent would be more than a thousand.
+    expect([...counts.values()].reduce((sum, count) => sum + count, 0)).toBeLessThan(100);
+    expect(await readSessions()).toHaveLength(100);
+    for (const agent of agents) expect(agent.pending('Delta')).toBe(0);
+    for (const agent of agents) agent.close();
+    for (const agent of agents) await agent.waitForClose();
+  });
+
+  it('do not suffer for one that cannot be stored', async () => {
+    await hub.runtime.dataSource.query(`ALTER TABLE agent ADD CONSTRAINT storable CHECK (agent_version <> 'bad')`);
+    const agents = await connectInStep(9);
+    for (const [index, agent] of agents.entries())
+      agent.hello({ ...inStep(), ...(index === 4 ? { agentVersion: 'bad' } : {}) });
+    for (const [index, agent] of agents.entries()) {
+      if (index === 4) expect(await agent.waitForClose()).toBe(1012);
+      else expect(await agent.next('Welcome')).toMatchObject({ sessionNo: 1 });
+    }
+    for (const agent of agents) agent.close();
+  });
+
+  it('of agents that have gone meanwhile take no session from anybody', async () => {
+    const agents = await connectInStep(3);
+    const { sessions } = hub.app.get<LinkParts>(LINK_PARTS);
+    const find = vi.spyOn(sessions, 'findAgent').mockImplementation(async (agentId) => {
+      find.mockRestore();
+      for (const agent of agents) agent.cut();
+      await new Promise((done) => setTimeout(done, 300));
+      return sessions.findAgent(agentId);
+    });
+    agents[0]?.hello(inStep());
+    await new Promise((done) => setTimeout(done, 800));
+    const rows = await hub.runtime.dataSource.query<{ session_no: number }[]>(
+      'SELECT session_no FROM agent_session WHERE agent_id = $1',
+      [agents[0]?.identity.agentId],
+    );
+    expect(rows).toEqual([{ session_no: 0 }]);
+  });
+
+  it('of one agent are judged one after the other: the later takes over, and a third instance of a clone is refused', async () => {
+    const [identity] = await seedAgents(hub, 1);
+    if (!identity) throw new Error('no agent');
+    const instances = ['one', 'two'].map((instanceId) => ({ ...identity, instanceId }));
+    const turns = [0, 1, 0, 1, 0].map((index) => instances[index] ?? identity);
+    const agents = await Promise.all(turns.map((turn) => TestAgent.connect(hub, turn)));
+    for (const agent of agents) agent.hello({ appliedRevision: 0 });
+    for (const agent of agents) await agent.waitForClose();
+    expect(agents.some((agent) => agent.pending('Refused') > 0)).toBe(true);
+    const [row] = await hub.runtime.dataSource.query<{ state: string; taken: number; session_no: number }[]>(
+      `SELECT a.state, s.session_no, (SELECT count(*)::int FROM agent_take_over WHERE agent_id = a.id) AS taken
+       FROM agent AS a JOIN agent_session AS s ON s.agent_id = a.id WHERE a.id = $1`,
+      [identity.agentId],
+    );
+    expect(row).toEqual({ state: 'QUARANTINED', taken: 4, session_no: 4 });
+  });
+});

@@ -1,0 +1,82 @@
+/**
+ * Events of the member clusters, as their agents deduplicated them; one statement for all that wait. Each is one row for
+ * good: told again it changes nothing, counted up it is raised, which brings it to the top of its object's list.
+ */
+import type { EventItem } from '#protocol';
+import type { DataSource } from 'typeorm';
+
+import type { SessionKey } from '../sessions/session-key.ts';
+import { eventIdOf } from './event-id.ts';
+import { isUuid } from '../sessions/handshake.service.ts';
+
+export interface EventEntry {
+  readonly session: SessionKey;
+  readonly items: readonly EventItem[];
+}
+
+/** $1 rows as JSON, in their order. The sessions stay locked, so that the next one of an agent finds what this one wrote. */
+const STORE_EVENTS = `WITH told AS (
+  SELECT i.* FROM jsonb_to_recordset($1::jsonb) AS i(at_order int, agent_id uuid, session_no bigint, id uuid, hub_uid uuid,
+    severity text, reason text, message text, first_at timestamptz, last_at timestamptz, count int)
+), current AS (
+  SELECT s.agent_id, s.session_no FROM agent_session AS s
+  WHERE (s.agent_id, s.session_no) IN (SELECT agent_id, session_no FROM told) ORDER BY s.agent_id FOR SHARE
+), valid AS (
+  SELECT told.*, now() + told.at_order * interval '1 microsecond' AS at FROM told JOIN current USING (agent_id, session_no)
+), known AS (
+  SELECT e.at, e.id FROM event AS e WHERE e.id IN (SELECT id FROM valid) AND e.at > now() - interval '2 days'
+), raised AS (
+  UPDATE event AS e SET at = v.at, count = greatest(e.count, v.count), last_at = greatest(e.last_at, v.last_at)
+  FROM valid AS v JOIN known AS k USING (id)
+  WHERE e.at = k.at AND e.id = k.id AND (v.count > e.count OR v.last_at > e.last_at)
+)
+INSERT INTO event (id, at, agent_id, hub_uid, project_id, severity, reason, message, first_at, last_at, count)
+SELECT v.id, v.at, v.agent_id, r.hub_uid, r.project_id, v.severity, v.reason, v.message, coalesce(v.first_at, now()),
+  coalesce(v.last_at, now()), v.count
+FROM valid AS v LEFT JOIN resource AS r ON r.hub_uid = v.hub_uid AND r.agent_id = v.agent_id
+WHERE NOT EXISTS (SELECT 1 FROM known AS k WHERE k.id = v.id)`;
+
+export class EventRepository {
+  readonly #dataSource: DataSource;
+
+  constructor(dataSource: DataSource) {
+    this.#dataSource = dataSource;
+  }
+
+  /** Those of sessions that were taken over are left out: their agents tell them again. */
+  async store(entries: readonly EventEntry[]): Promise<void> {
+    const rows = new Map(entries.flatMap(({ session, items }) => items.map((item) => toRow(session, item))));
+    if (rows.size === 0) return;
+    const ordered = [...rows.values()].map((row, at) => ({ ...row, at_order: at }));
+    await this.#dataSource.query(STORE_EVENTS, [JSON.stringify(ordered)]);
+  }
+}
+
+/** By session and id: the last word of a session counts. */
+function toRow({ agentId, sessionNo }: SessionKey, item: EventItem): [string, Readonly<Record<string, unknown>>] {
+  const id = eventIdOf(agentId, item);
+  const row = {
+    agent_id: agentId,
+    session_no: sessionNo,
+    id,
+    hub_uid: item.hubUid !== undefined && isUuid(item.hubUid) ? item.hubUid : null,
+    severity: item.severity,
+    reason: item.reason,
+    message: item.message,
+    first_at: toTime(item.first),
+    last_at: toTime(item.last),
+    count: Math.min(item.count, MAX_COUNT),
+  };
+  return [`${sessionNo} ${id}`, row];
+}
+
+/** Largest int of Postgres, which GraphQL's Int shares. */
+const MAX_COUNT = 2 ** 31 - 1;
+/** The years that RFC 3339 and Postgres both write with four digits. */
+const [FIRST_MS, LAST_MS] = [Date.UTC(1, 0), Date.UTC(9999, 11)];
+
+/** Times of member clusters are for display; one that cannot be read is not worth a refusal. */
+function toTime(text: string): string | null {
+  const ms = Date.parse(text);
+  return ms >= FIRST_MS && ms <= LAST_MS ? new Date(ms).toISOString() : null;
+}
