@@ -66,12 +66,13 @@ export class TestAgent {
     socket.on('error', () => undefined);
   }
 
-  /** Opens the socket and waits for the Challenge. */
-  static async connect(hub: TestHub, identity: TestIdentity): Promise<TestAgent> {
+  /** Opens the socket and waits for the Challenge. `localAddress`: of this machine, to dial from. */
+  static async connect(hub: TestHub, identity: TestIdentity, localAddress?: string): Promise<TestAgent> {
     const socket = new WebSocket(`wss://${hub.ready.agentAddress}${AGENT_PATH}`, SUBPROTOCOL, {
       ca: hub.runtime.tls.caCertificate,
       // As the real one: a larger frame ends the connection.
       maxPayload: MAX_FRAME_BYTES,
+      ...(localAddress === undefined ? {} : { localAddress }),
     });
     const agent = new TestAgent(socket, identity);
     agent.#challenge = await agent.next('Challenge');

@@ -19,6 +19,16 @@ export class Metrics {
     help: 'Connections of agents that wait for their turn to begin a handshake',
     registers: [this.registry],
   });
+  readonly admissionSources = new Gauge({
+    name: 'atoll_hub_agent_admission_sources',
+    help: 'Addresses (IPv6: networks) that these connections come from',
+    registers: [this.registry],
+  });
+  readonly admissionLongest = new Gauge({
+    name: 'atoll_hub_agent_admission_queue_longest',
+    help: 'Waiting connections of the address that has the most of them',
+    registers: [this.registry],
+  });
   readonly admissionRate = new Gauge({
     name: 'atoll_hub_agent_admission_rate',
     help: 'Handshakes a second that the load of this replica allowed when a connection last waited',

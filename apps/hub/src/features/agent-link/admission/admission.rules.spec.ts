@@ -6,6 +6,7 @@ import {
   beginAdmission,
   isStale,
   isWorthQueueing,
+  judgeNewcomer,
   type Load,
   MAX_WAIT_MS,
   takeToken,
@@ -70,5 +71,30 @@ describe('the queue', () => {
   it('drops one whose agent has given up', () => {
     expect(isStale(MAX_WAIT_MS)).toBe(false);
     expect(isStale(MAX_WAIT_MS + 1)).toBe(true);
+  });
+});
+
+describe('one more for the queue', () => {
+  const full = { isWorthQueueing: false, ofItsSource: 0, ofTheLongest: 700, sources: 1 };
+
+  it.each([
+    ['waits while there is room, whatever its source has there', { ...full, isWorthQueueing: true }, 'WAITS'],
+    ['of a source that has nothing there takes a place of the longest', full, 'REPLACES'],
+    ['of a source with less than the longest does too', { ...full, ofItsSource: 348, ofTheLongest: 350 }, 'REPLACES'],
+    [
+      'does not when that would only change who is the longest',
+      { ...full, ofItsSource: 349, ofTheLongest: 350 },
+      'FULL',
+    ],
+    [
+      'of the longest is turned away for its share',
+      { ...full, ofItsSource: 350, ofTheLongest: 350, sources: 2 },
+      'SHARE',
+    ],
+    ['of a source that is alone is turned away as ever', { ...full, ofItsSource: 700 }, 'FULL'],
+    ['among as many sources as places is turned away', { ...full, ofTheLongest: 1, sources: 700 }, 'FULL'],
+    ['of one of these too', { ...full, ofItsSource: 1, ofTheLongest: 1, sources: 700 }, 'FULL'],
+  ] as const)('%s', (_, newcomer, verdict) => {
+    expect(judgeNewcomer(newcomer)).toBe(verdict);
   });
 });

@@ -3,6 +3,10 @@
  * database. The rate climbs slowly to its limit and falls fast, so that the replica goes on serving the sessions it has
  * while a herd comes in. Who would wait for longer than an agent waits for the connection to open is turned away at once:
  * it comes back at a random time, whereas a queue full of agents that have given up would be worked off for nobody.
+ *
+ * Sources (see `sourceOf`) have their turns one after the other, and the one with most in the queue makes room for the others: a
+ * client that opens connections without end takes its own source's place alone. A source that is alone has all of the
+ * queue and the whole rate, as a balancer in front needs it, from which everybody seems to come.
  */
 const MAX_PER_SECOND = 400;
 const MIN_PER_SECOND = 20;
@@ -62,6 +66,28 @@ export const takeToken = (admission: Admission): Admission => ({ ...admission, t
 /** Whether one more at the end of a queue this long would still have its turn in time. */
 export const isWorthQueueing = (admission: Admission, queueLength: number): boolean =>
   (queueLength * 1_000) / admission.perSecond < MAX_WAIT_MS;
+
+export interface Newcomer {
+  /** Whether it would have its turn in time at the end of the queue. */
+  readonly isWorthQueueing: boolean;
+  /** Connections of its source that wait. */
+  readonly ofItsSource: number;
+  /** Connections of the source that has the most of them waiting. */
+  readonly ofTheLongest: number;
+  readonly sources: number;
+}
+
+/**
+ * What becomes of one more connection. REPLACES: it waits in the place of the newest of the longest line. SHARE: it is turned
+ * away since its source has its share and others wait too. FULL: it is turned away, whoever it is.
+ */
+export function judgeNewcomer(newcomer: Newcomer): 'WAITS' | 'REPLACES' | 'SHARE' | 'FULL' {
+  const { isWorthQueueing: isWorth, ofItsSource, ofTheLongest, sources } = newcomer;
+  if (isWorth) return 'WAITS';
+  // Its line must not become the longest by it, or two sources would push each other out in turn.
+  if (ofItsSource + 1 <= ofTheLongest - 1) return 'REPLACES';
+  return sources > 1 && ofItsSource === ofTheLongest && ofTheLongest > 1 ? 'SHARE' : 'FULL';
+}
 
 export const isStale = (waitedMs: number): boolean => waitedMs > MAX_WAIT_MS;
 

@@ -7,6 +7,7 @@ import { createServer as createPlainServer, type IncomingMessage, type RequestLi
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import { type AddressInfo, createServer as createTcpServer, type Server as TcpServer, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import type { Logger } from 'pino';
 import { type WebSocket, WebSocketServer } from 'ws';
 
 import type { Metrics } from '../../../platform/telemetry/metrics.ts';
@@ -21,6 +22,7 @@ export interface AgentFrontParts {
   /** Absent: TLS is ended in front. */
   readonly tls?: { readonly cert: string; readonly key: string };
   readonly metrics: Metrics;
+  readonly log: Logger;
   readonly waitingHellos: () => number;
   readonly nowMs: () => number;
   readonly isDraining: () => boolean;
@@ -50,13 +52,13 @@ export class AgentFront {
     const http: Server = this.#tls ?? createPlainServer(refuse);
     http.on(this.#tls ? 'secureConnection' : 'connection', (socket: Duplex) => this.#expectUpgrade(socket));
     http.on('upgrade', (request, socket, head) => this.#upgrade(request, socket, head));
-    const { metrics, waitingHellos, nowMs } = parts;
+    const { metrics, log, waitingHellos, nowMs } = parts;
     // The inner server is given each socket when it is admitted; it never listens itself.
     const admit = (socket: Socket): void => {
       http.emit('connection', socket);
       if (!this.#tls) socket.resume();
     };
-    this.#queue = new AdmissionQueue({ admit, waitingHellos, nowMs, metrics });
+    this.#queue = new AdmissionQueue({ admit, waitingHellos, nowMs, metrics, log });
     this.#tcp = createTcpServer({ pauseOnConnect: true, noDelay: true }, (socket) => this.#accept(socket));
   }
 

@@ -46,6 +46,7 @@ export class AgentListener implements BeforeApplicationShutdown {
     this.#front = new AgentFront({
       ...(config.agentTls ? { tls: { cert: tls.certificate, key: tls.privateKey } } : {}),
       metrics,
+      log: this.#log,
       waitingHellos: () => link.sessions.waitingHellos,
       nowMs: () => link.clock.monotonicMs(),
       isDraining: () => readiness.draining,
