@@ -3,12 +3,22 @@ import { explainStartError } from './platform/lifecycle/explain-start-error.ts';
 import { createLogger } from './platform/telemetry/logger.ts';
 import { startHub } from './start-hub.ts';
 
+/** Kubernetes kills the pod after 60 s, without a word in the log. */
+const STOP_TIMEOUT_MS = 55_000;
+
 try {
   const hub = await startHub(parseHubConfig(process.env));
   let stopping = false;
   const stop = (): void => {
     if (stopping) return;
     stopping = true;
+    setTimeout(() => {
+      hub.runtime.log.fatal(
+        { code: 'STOP_TIMED_OUT' },
+        `the stop has lasted for ${STOP_TIMEOUT_MS / 1_000} s: it is cut off`,
+      );
+      process.exit(1);
+    }, STOP_TIMEOUT_MS).unref();
     hub.close().then(
       () => process.exit(0),
       () => process.exit(1),

@@ -57,12 +57,20 @@ export async function startHub(config: HubConfig): Promise<RunningHub> {
     const servers = [app.getHttpServer(), ...app.get(AgentListener).tlsServers];
     cleanUps.push(startHousekeeping(runtime, servers, (change) => nextCa.look(change)));
     await writeReadyFile(config.dataDir, ready);
+    cleanUps.push(() => beginStop(runtime));
     log.info({ apiUrl: ready.apiUrl, agentAddress: ready.agentAddress, hubEpoch: runtime.identity.hubEpoch }, 'ready');
     return { ready, runtime, app, close };
   } catch (error) {
     await close();
     throw error;
   }
+}
+
+/** The first step of a stop: nobody new is led here, and the steps after it wait for the database no longer than is right. */
+function beginStop({ readiness, stopPatience }: HubRuntime): Promise<void> {
+  readiness.drain();
+  void stopPatience.begin();
+  return Promise.resolve();
 }
 
 async function createApplication(runtime: HubRuntime): Promise<NestFastifyApplication> {

@@ -3,9 +3,9 @@
  * while the member clusters change (OUTAGE_SECONDS makes it minutes): after it is back the hub, which was not restarted,
  * holds what is live, and nobody was called lost in between. Then it comes back older than it was, in the two ways that
  * neither its identifier nor its timeline tell: by a copy of its files under a hub that runs on, and by a dump restored
- * into the same server while the hub was down.
+ * into the same server while the hub was down. At last it hangs: in its commits, and then altogether, while the hub has to stop.
  */
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -69,6 +69,23 @@ async function query<T extends object>(sql: string, database = 'atoll'): Promise
   } finally {
     await client.end();
   }
+}
+
+async function readReadiness(): Promise<string | undefined> {
+  const response = await fetch(`${hub.apiUrl}/readyz`, { dispatcher: insecure });
+  return ((await response.json()) as { code?: string }).code;
+}
+
+/** To the server and all processes of it: each of them is a process group of its own. */
+async function signalServer(signal: NodeJS.Signals): Promise<void> {
+  const { pid } = postgres;
+  const processes = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+  const stats = await Promise.all(processes.map((name) => readFile(`/proc/${name}/stat`, 'utf8').catch(() => '')));
+  const parentOf = (stat: string): number => Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
+  const children = stats
+    .filter((stat) => stat !== '' && parentOf(stat) === pid)
+    .map((stat) => Number.parseInt(stat, 10));
+  for (const each of [pid, ...children]) process.kill(each, signal);
 }
 
 /** With owners: PostgreSQL runs as another user. */
@@ -182,5 +199,33 @@ describe('a hub whose PostgreSQL', () => {
     hub = await world.startHub('only');
     expect(await readEpoch()).not.toBe(epoch);
     await expectHarmless(one);
+  }, 120_000);
+
+  it('hangs in its commits is told by readiness, and then frozen it holds up no stop; nothing is lost', async () => {
+    const one = world.members[4] as ProcessMember;
+    await query(`ALTER SYSTEM SET synchronous_standby_names = 'nobody'`);
+    await query('SELECT pg_reload_conf()');
+    await one.member.setStatus('kept', { phase: 'Degraded', readyPods: 5 });
+    await vi.waitFor(async () => expect(await readReadiness()).toBe('DATABASE_COMMITS_HANG'), 30_000);
+    expect(await query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
+    expect(await probe('livez')).toBe(200);
+
+    await signalServer('SIGSTOP');
+    try {
+      await world.stopHub(hub);
+    } finally {
+      await signalServer('SIGCONT');
+    }
+    // Zero: it came to its end by itself, and was not cut off.
+    expect(hub.process.exitCode).toBe(0);
+    expect(await readFile(hub.logFile, 'utf8')).toContain('DATABASE_GIVEN_UP');
+
+    await query('ALTER SYSTEM RESET synchronous_standby_names');
+    await query('SELECT pg_reload_conf()');
+    hub = await world.startHub('only');
+    await vi.waitFor(async () => {
+      const status = (await world.read(hub, idOf(one, 'kept')))?.status;
+      expect(status).toMatchObject({ phase: 'DEGRADED', readyPods: 5 });
+    }, 30_000);
   }, 120_000);
 });

@@ -20,7 +20,7 @@ import { LiveSessions } from './connections/live-sessions.ts';
 import { NextCaTeller } from './connections/next-ca-teller.ts';
 import { SeenRecorder } from './liveness/seen-recorder.ts';
 import { SessionRepository } from './sessions/session.repository.ts';
-import { StatusIngest } from './status/status-ingest.ts';
+import { StatusIngest, type StatusWriter } from './status/status-ingest.ts';
 import { StatusRepository } from './status/status.repository.ts';
 import { Turns } from './desired/turns.ts';
 
@@ -33,9 +33,13 @@ function createLinkParts(
   sessions: SessionRepository,
   desired: DesiredRepository,
 ): LinkParts {
-  const { dataSource, log, metrics } = runtime;
+  const { dataSource, log, metrics, readiness } = runtime;
   const enrolments = new EnrolmentRepository(dataSource);
   const statusLog = log.child({ part: 'status' });
+  const statuses = new StatusRepository(dataSource, clock);
+  const writer: StatusWriter = {
+    commit: (entries) => readiness.commits.watch('STATUS', () => statuses.commit(entries)),
+  };
   const dialects = (runtime.config.dialects as readonly Dialect[] | undefined) ?? SPOKEN_DIALECTS;
   return {
     handshake: new HandshakeService({ sessions, enrolments, clock, dialects }),
@@ -44,7 +48,7 @@ function createLinkParts(
     desired,
     book: new DeliveryBook(dataSource),
     inventory: new InventoryRepository(dataSource),
-    status: new StatusIngest(new StatusRepository(dataSource, clock), metrics, statusLog),
+    status: new StatusIngest(writer, metrics, statusLog),
     events: new EventIngest(new EventRepository(dataSource), statusLog),
     seen: new SeenRecorder(dataSource, statusLog),
     inventories: new InventoryRecorder({

@@ -15,12 +15,15 @@ import { endSilentConnection } from './end-silent-connection.ts';
 const MIGRATION_LOCK = 7_162_001;
 const LOCK_TIMEOUT_MS = 2_000;
 const PAUSE_MS = 3_000;
+const CONNECT_TIMEOUT_MS = 20_000;
 /** Lock not available, deadlock detected. */
 const IN_USE = /^(55P03|40P01)$/;
 
 /** Several replicas may start at once: one migrates, the others wait and find nothing to do. Returns the names run. */
 export async function migrate(dataSource: DataSource, databaseUrl: string, log: Logger): Promise<readonly string[]> {
-  const lock = new pg.Client({ connectionString: databaseUrl });
+  const lock = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
+  // Told by the statement that is under way, or by the next one.
+  lock.on('error', () => undefined);
   await lock.connect();
   try {
     await lock.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);

@@ -1,8 +1,8 @@
 /** Opens the pool of connections with what every transaction of the hub relies on. */
 import pg from 'pg';
-import type { Logger } from 'pino';
 import { DataSource, type MixedList } from 'typeorm';
 
+import type { DatabaseSockets } from './database-sockets.ts';
 import { endSilentConnection } from './end-silent-connection.ts';
 import type { LineageGuard } from './lineage-guard.ts';
 import { runHintsAfterCommit } from './after-commit.ts';
@@ -11,7 +11,6 @@ const INT8_OID = 20;
 /** One forgotten transaction would stop every reader of change_log, which reads below pg_snapshot_xmin (03). */
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 5_000;
 const POOL_SIZE = 16;
-const CONNECT_TIMEOUT_MS = 60_000;
 /** For a connection of the pool, the wait in line for one included: a burst is worked off, not refused. */
 const POOL_TIMEOUT_MS = 20_000;
 
@@ -30,7 +29,7 @@ export interface Schema {
 export async function openDataSource(
   databaseUrl: string,
   schema: Schema,
-  replica: { readonly name: string; readonly log: Logger },
+  replica: { readonly name: string; readonly sockets: DatabaseSockets },
   guard: LineageGuard,
 ): Promise<DataSource> {
   const dataSource = new DataSource({
@@ -40,6 +39,7 @@ export async function openDataSource(
     applicationName: `atoll-hub ${replica.name}`.slice(0, 63),
     extra: {
       connectionString: databaseUrl,
+      stream: replica.sockets.make,
       max: POOL_SIZE,
       verify: (client: pg.Client, done: (error?: Error) => void) => {
         endSilentConnection(client);
@@ -51,25 +51,8 @@ export async function openDataSource(
       connectionTimeoutMillis: POOL_TIMEOUT_MS,
     },
   });
-  await initialize(dataSource, replica.log);
+  await dataSource.initialize();
   pg.types.setTypeParser(INT8_OID, parseInt8);
   runHintsAfterCommit(dataSource);
   return dataSource;
-}
-
-/** A database may come up after its hub; what it answers (a wrong password) is final. */
-async function initialize(dataSource: DataSource, log: Logger): Promise<void> {
-  let told = false;
-  for (const end = Date.now() + CONNECT_TIMEOUT_MS; ; await new Promise((done) => setTimeout(done, 500))) {
-    try {
-      await dataSource.initialize();
-      return;
-    } catch (error) {
-      const { code = '' } = error as { code?: string };
-      const mayPass = /^(ECONNREFUSED|ECONNRESET|ENOENT|ENOTFOUND|EAI_AGAIN|57P03)$/.test(code);
-      if (!mayPass || Date.now() > end) throw error;
-      if (!told) log.warn({ code }, 'the database does not answer; it is tried again for a minute');
-      told = true;
-    }
-  }
 }

@@ -5,6 +5,8 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { afterEach, describe, expect, it } from 'vitest';
 
 import { createTestDatabase } from '../../../test/start-test-hub.ts';
+import { StartPatience } from '../lifecycle/start-patience.ts';
+import { DatabaseSockets } from './database-sockets.ts';
 import { endSilentConnection } from './end-silent-connection.ts';
 import { LineageGuard } from './lineage-guard.ts';
 import { migrate } from './migrate.ts';
@@ -75,7 +77,8 @@ describe('a migration', () => {
   it('does not hold up the writes of others while a pg_dump reads, and is done after it', async () => {
     const databaseUrl = await createTestDatabase();
     const schema = { migrations: [WidenKept1764999999000], entities: [] };
-    const dataSource = await openDataSource(databaseUrl, schema, { name: 'test', log }, new LineageGuard());
+    const replica = { name: 'test', sockets: new DatabaseSockets() };
+    const dataSource = await openDataSource(databaseUrl, schema, replica, new LineageGuard());
     ends.push(() => dataSource.destroy());
     const [dump, other] = [await connectTo(databaseUrl), await connectTo(databaseUrl)];
     await other.query('CREATE TABLE kept (n int)');
@@ -87,6 +90,32 @@ describe('a migration', () => {
     await dump.query('COMMIT');
     expect(await migrated).toEqual(['WidenKept1764999999000']);
     await other.query(`INSERT INTO kept (more) VALUES ('yes')`);
+  });
+});
+
+describe('a database without a free connection', () => {
+  it('is waited for by a hub that starts, which says what is the matter', async () => {
+    const databaseUrl = await createTestDatabase();
+    const admin = await connectTo(databaseUrl);
+    const role = `limited_${process.pid}`;
+    await admin.query(`CREATE ROLE ${role} LOGIN CONNECTION LIMIT 0`);
+    ends.push(() => admin.query(`DROP ROLE ${role}`));
+    const url = new URL(databaseUrl);
+    url.username = role;
+    const said: { readonly code: string }[] = [];
+    const patience = new StartPatience({
+      log: pino({ base: null }, { write: (line) => said.push(JSON.parse(line) as never) }),
+      nowMs: () => performance.now(),
+      random: Math.random,
+    });
+    const replica = { name: 'test', sockets: new DatabaseSockets() };
+    const schema = { migrations: [], entities: [] };
+    const opened = patience.carry(() => openDataSource(url.toString(), schema, replica, new LineageGuard()));
+    await expect.poll(() => said.map(({ code }) => code), { timeout: 10_000 }).toEqual(['DATABASE_FULL']);
+    await admin.query(`ALTER ROLE ${role} CONNECTION LIMIT -1`);
+    const dataSource = await opened;
+    ends.push(() => dataSource.destroy());
+    expect(await dataSource.query('SELECT current_user AS role')).toEqual([{ role }]);
   });
 });
 

@@ -4,6 +4,30 @@
  */
 const readSqlState = (error: unknown): string => (error as { driverError?: { code?: string } }).driverError?.code ?? '';
 
+/** Why nobody could work on the database just now. Stable: logs and `/readyz` say them. */
+export type Outage =
+  'DATABASE_FULL' | 'DATABASE_STARTING' | 'DATABASE_REFUSED' | 'DATABASE_UNREACHABLE' | 'DATABASE_SILENT';
+
+const OUTAGES: readonly (readonly [RegExp, Outage])[] = [
+  [/^53300$/, 'DATABASE_FULL'], // too_many_connections
+  [/^57P0[1-3]$/, 'DATABASE_STARTING'], // shut down, crashed, starting up
+  [/^(ECONNREFUSED|ENOENT)$/, 'DATABASE_REFUSED'],
+  [/^(ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ECONNRESET|EPIPE|08...)$/, 'DATABASE_UNREACHABLE'],
+  [/^ETIMEDOUT$/, 'DATABASE_SILENT'],
+];
+/** What pg says without a code. */
+const OUTAGE_TEXTS: readonly (readonly [RegExp, Outage])[] = [
+  [/timeout exceeded when trying to connect|timeout expired|connection timeout|has not answered/, 'DATABASE_SILENT'],
+  [/Connection terminated/, 'DATABASE_UNREACHABLE'],
+];
+
+/** What keeps everybody from the database, when this error is of that kind: it may pass by itself. */
+export function nameOutage(error: unknown): Outage | undefined {
+  const { code = readSqlState(error), message = '' } = error as { code?: unknown; message?: string };
+  const byCode = OUTAGES.find(([pattern]) => pattern.test(String(code)))?.[1];
+  return byCode ?? OUTAGE_TEXTS.find(([pattern]) => pattern.test(message))?.[1];
+}
+
 /** Classes of data and constraint errors, \u0000 in jsonb (22P05) among them: they come again with the same content. */
 export const isAboutContent = (error: unknown): boolean => /^(21|22|23)/.test(readSqlState(error));
 

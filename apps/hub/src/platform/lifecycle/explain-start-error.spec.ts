@@ -23,6 +23,8 @@ describe('why a hub did not start', () => {
     [{ code: 'EACCES', syscall: 'listen', port: 443 }, /port 443.*above 1023/],
     [{ code: 'ENOENT', path: '/token' }, /^\/token does not exist/],
     [{ code: 'ECONNREFUSED' }, /DATABASE_URL/],
+    [{ code: '53300' }, /max_connections/],
+    [{ code: '57P03' }, /still starting up/],
     [{ code: '28P01' }, /password: correct DATABASE_URL/],
   ])('%j', (error, text) => {
     expect(explainStartError(error)).toMatch(text);

@@ -38,6 +38,8 @@ const ADVICE: Readonly<Record<string, Advice>> = {
   EAI_AGAIN: noSuchHost,
   '28P01': noSuchUser,
   '28000': noSuchUser,
+  '53300': () => 'the database has no free connection: end other clients, or raise its max_connections',
+  '57P03': () => 'the database is still starting up: wait for it, and look at its log when it takes long',
   '3D000': () => 'the server has no such database: create it, or correct DATABASE_URL',
 };
 

@@ -2,9 +2,12 @@ import type { Logger } from 'pino';
 import type { DataSource } from 'typeorm';
 
 import type { HubConfig } from '../config/hub-config.ts';
+import type { DatabaseSockets } from '../database/database-sockets.ts';
 import type { HubIdentity } from '../database/hub-identity.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { TlsMaterial } from '../tls/tls-material.ts';
+import type { CommitWatch } from './commit-watch.ts';
+import type { StopPatience } from './stop-patience.ts';
 
 /** Where the hub can be reached; known once it listens. */
 export interface HubAddresses {
@@ -23,6 +26,7 @@ export interface HubRuntime {
   readonly metrics: Metrics;
   readonly dataSource: DataSource;
   readonly databaseUrl: string;
+  readonly databaseSockets: DatabaseSockets;
   /** Changes when the database turns out to be another one; read it when it is needed. */
   readonly identity: HubIdentity;
   /** Told after `identity` has a new epoch. */
@@ -30,11 +34,17 @@ export interface HubRuntime {
   readonly tls: TlsMaterial;
   readonly addresses: HubAddresses;
   readonly readiness: Readiness;
+  readonly stopPatience: StopPatience;
 }
 
 /** Whether this replica wants traffic. */
 export class Readiness {
   #draining = false;
+  readonly commits: CommitWatch;
+
+  constructor(commits: CommitWatch) {
+    this.commits = commits;
+  }
 
   get draining(): boolean {
     return this.#draining;

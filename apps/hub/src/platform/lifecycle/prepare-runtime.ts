@@ -5,6 +5,7 @@ import type { EntityManager } from 'typeorm';
 
 import type { HubConfig } from '../config/hub-config.ts';
 import { WORKER_LOCK } from '../database/claimed-worker.ts';
+import { DatabaseSockets } from '../database/database-sockets.ts';
 import { ensureHubIdentity } from '../database/hub-identity.ts';
 import { LineageGuard } from '../database/lineage-guard.ts';
 import { migrate } from '../database/migrate.ts';
@@ -15,9 +16,12 @@ import { signalsOf } from '../database/signals.ts';
 import { supervisePostgres } from '../database/supervise-postgres.ts';
 import { Metrics } from '../telemetry/metrics.ts';
 import { loadGivenTls, loadOwnTls, type TlsMaterial } from '../tls/tls-material.ts';
+import { CommitWatch, PROBE } from './commit-watch.ts';
 import { lockDataFolder } from './data-folder-lock.ts';
 import { followEpoch } from './follow-epoch.ts';
 import { type HubRuntime, Readiness } from './hub-runtime.ts';
+import { StartPatience } from './start-patience.ts';
+import { StopPatience } from './stop-patience.ts';
 import { systemClock, systemIds } from './time-and-ids.ts';
 import { readHubVersion } from './hub-version.ts';
 
@@ -31,19 +35,30 @@ export async function prepareRuntime(
   cleanUps: CleanUps,
 ): Promise<HubRuntime> {
   const databaseUrl = config.databaseUrl ?? (await startOwnDatabase(config, log, cleanUps));
+  const patience = new StartPatience({ log, nowMs: () => systemClock.monotonicMs(), random: Math.random });
   const guard = new LineageGuard();
-  const dataSource = await openDataSource(databaseUrl, schema, { name: replica, log }, guard);
+  const databaseSockets = new DatabaseSockets();
+  const connection = { name: replica, sockets: databaseSockets };
+  const dataSource = await patience.carry(() => openDataSource(databaseUrl, schema, connection, guard));
+  const probe = (): Promise<unknown> => dataSource.query(PROBE);
+  const stopPatience = new StopPatience({ log, sockets: databaseSockets, probe });
+  // Runs after the pool has ended, which may wait for the database as well.
+  cleanUps.push(() => Promise.resolve(stopPatience.end()));
   cleanUps.push(() => dataSource.destroy());
-  const ran = await migrate(dataSource, databaseUrl, log);
+  const ran = await patience.carry(() => migrate(dataSource, databaseUrl, log));
   if (ran.length > 0) log.info({ migrations: ran }, 'schema brought up to date');
-  const identity = await prepareDatabase(dataSource.manager);
+  const identity = await patience.carry(() => prepareDatabase(dataSource.manager));
   const epochListeners = new Set<() => void>();
   const following = { dataSource, guard, identity, log, listeners: epochListeners, leaveEpoch: prepareDatabase };
   const stop = followEpoch(following);
   cleanUps.push(() => Promise.resolve(stop()));
-  const signalConnection = new SignalConnection(signalsOf(dataSource), databaseUrl, replica, log);
-  await signalConnection.open();
+  const signals = signalsOf(dataSource);
+  const signalConnection = new SignalConnection(signals, databaseUrl, { replica, log, sockets: databaseSockets });
   cleanUps.push(() => signalConnection.close());
+  await patience.carry(() => signalConnection.open());
+  const commits = new CommitWatch({ log, nowMs: () => systemClock.monotonicMs() });
+  const stopProbing = commits.start(probe);
+  cleanUps.push(() => Promise.resolve(stopProbing()));
   return {
     config,
     replica,
@@ -52,11 +67,13 @@ export async function prepareRuntime(
     metrics: new Metrics(),
     dataSource,
     databaseUrl,
+    databaseSockets,
     identity,
     epochListeners,
     tls: await loadTls(config),
     addresses: { api: '', agents: [] },
-    readiness: new Readiness(),
+    readiness: new Readiness(commits),
+    stopPatience,
   };
 }
 

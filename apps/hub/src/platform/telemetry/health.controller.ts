@@ -22,10 +22,11 @@ export class HealthController {
 
   @Get('readyz')
   async ready(): Promise<{ status: string }> {
-    if (this.readiness.draining) throw new HttpException({ status: 'draining' }, HttpStatus.SERVICE_UNAVAILABLE);
-    if (!(await this.databaseAnswers())) {
-      throw new HttpException({ status: 'the database does not answer' }, HttpStatus.SERVICE_UNAVAILABLE);
+    if (this.readiness.draining) throw notReady('DRAINING', 'draining: this replica stops');
+    if (!this.readiness.commits.isCommitting) {
+      throw notReady('DATABASE_COMMITS_HANG', 'the database does not commit, or did not until a moment ago');
     }
+    if (!(await this.databaseAnswers())) throw notReady('DATABASE_SILENT', 'the database does not answer');
     return { status: 'ok' };
   }
 
@@ -45,3 +46,6 @@ export class HealthController {
     return Promise.race([answer, late]).finally(() => clearTimeout(timer));
   }
 }
+
+const notReady = (code: string, status: string): HttpException =>
+  new HttpException({ status, code }, HttpStatus.SERVICE_UNAVAILABLE);

@@ -79,7 +79,10 @@ export class AgentListener implements BeforeApplicationShutdown {
     const others = sessions.length > 0 ? await this.link.sessions.countOtherReplicas().catch(() => 0) : 0;
     const { windowMs, waitMs } = planDrain(sessions.length, others);
     for (const session of sessions) session.drain(Math.round(Math.random() * windowMs));
-    for (const end = Date.now() + waitMs; this.live.all.length > 0 && Date.now() < end;) await sleep(50);
+    const { databaseSockets } = this.runtime;
+    // Without its database this replica is of no use to those who would stay for their time.
+    const mayStay = (): boolean => this.live.all.length > 0 && !databaseSockets.isGivenUp;
+    for (const end = Date.now() + waitMs; mayStay() && Date.now() < end;) await sleep(50);
     for (const session of this.live.all) session.end('RESTART');
     await sleep(50);
     await this.#front.close();
