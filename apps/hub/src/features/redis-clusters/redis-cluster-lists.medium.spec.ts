@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ApiClient, Json } from '../../../test/api-client.ts';
+import { countStatements } from '../../../test/count-statements.ts';
 import {
   answerDelivery,
   clientWith,
@@ -49,6 +50,11 @@ describe('lists of RedisClusters', () => {
   const names = (page: Json): string[] => (page['nodes'] as unknown as { name: string }[]).map((node) => node.name);
   const filtered = async (filter: object): Promise<string[]> => names(await list(api.admin, { filter }));
   const nameOf = (index: number): string => made[index]?.name ?? '';
+  /** How many of the statements of one request match. */
+  const countReads = async (query: string): Promise<(text: RegExp) => number> => {
+    const counts = await countStatements(async () => expect((await api.admin.query(query)).errors).toEqual([]));
+    return (text) => [...counts].reduce((sum, [sql, count]) => (text.test(sql) ? sum + count : sum), 0);
+  };
 
   it('come page by page, each object once, while others come and go', async () => {
     const seen: string[] = [];
@@ -135,24 +141,56 @@ describe('lists of RedisClusters', () => {
   });
 
   it('answer with one query for each kind of thing, however long they are', async () => {
-    const { dataSource } = api.hub.runtime;
-    const statements: string[] = [];
-    const original = dataSource.query.bind(dataSource);
-    dataSource.query = ((sql: string, parameters?: unknown[]) => {
-      statements.push(sql);
-      return original(sql, parameters);
-    }) as typeof dataSource.query;
-    await api.admin.query(
+    const of = await countReads(
       '{ redisClusters { nodes { id status { phase } project { name } memberCluster { name freshness agents { id } } } } }',
     );
-    dataSource.query = original;
-    const of = (table: RegExp): number => statements.filter((sql) => table.test(sql)).length;
-    expect(of(/FROM resource r/)).toBe(1);
-    expect(of(/FROM resource_status/)).toBe(1);
+    expect(of(/^SELECT r\.hub_uid\s+FROM resource r/)).toBe(1);
+    expect(of(/r\.hub_generation, r\.spec/)).toBe(1);
+    expect(of(/FROM resource_status s JOIN/)).toBe(1);
     expect(of(/FROM project/)).toBe(1);
     // Workers of this hub read the table too, for other columns.
     expect(of(/fingerprint, state, created_at FROM member_cluster/)).toBe(1);
     expect(of(/count\(\*\)\s+FROM resource/)).toBe(0);
+  });
+
+  it('read the documents of a status only for those who ask for one', async () => {
+    const summaries = /s\.ready_pods(?!.*s\.pods)/s;
+    const documents = /s\.pods, s\.conditions/;
+    let of = await countReads('{ redisClusters { nodes { status { phase readyPods ageSeconds } } } }');
+    expect([of(summaries), of(documents)]).toEqual([1, 0]);
+    of = await countReads(
+      '{ redisClusters { nodes { status { phase ...More } } } } fragment More on RedisClusterStatus { pods { name } }',
+    );
+    expect([of(summaries), of(documents)]).toEqual([0, 1]);
+    of = await countReads('{ redisClusters { nodes { a: status { phase } b: status { details } } } }');
+    expect([of(summaries), of(documents)]).toEqual([1, 1]);
+  });
+
+  it('are read again when a row goes between the keys of a page and its rows', async () => {
+    const gone = await createRedisCluster(api);
+    const last = await createRedisCluster(api);
+    const total = Number((await list(api.admin, {}))['totalCount']);
+    const { dataSource } = api.hub.runtime;
+    const read = dataSource.query.bind(dataSource);
+    let pages = 0;
+    dataSource.query = (async (sql: string, parameters?: unknown[]) => {
+      const rows: unknown = await read(sql, parameters);
+      if (/^SELECT r\.hub_uid\s+FROM resource r/.test(sql)) {
+        if (pages === 0) await read('DELETE FROM resource WHERE hub_uid = $1', [gone.hubUid]);
+        pages += 1;
+      }
+      return rows;
+    }) as typeof dataSource.query;
+    const page = await api.admin
+      .query('query Q($first: Int) { redisClusters(first: $first) { nodes { name } pageInfo { hasNextPage } } }', {
+        first: total - 2,
+      })
+      .finally(() => (dataSource.query = read));
+    expect(pages).toBe(2);
+    expect(names(page.data['redisClusters'] as Json)).not.toContain(gone.name);
+    // Its keys were one more than the page: short of one row, it would have passed for the last page.
+    expect(page.data).toMatchObject({ redisClusters: { pageInfo: { hasNextPage: true } } });
+    expect(await filtered({ name: last.name })).toEqual([last.name]);
   });
 
   describe('to somebody of one project', () => {

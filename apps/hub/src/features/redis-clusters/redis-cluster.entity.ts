@@ -33,8 +33,8 @@ export interface RedisClusterRow {
   readonly status_reported_at: Date | null;
 }
 
-/** What the agent reported last, with the freshness of that agent, and whether it sees its API server. */
-export interface RedisClusterStatusRow {
+/** What the agent reported last, with the freshness of that agent, and whether it sees its API server; but nothing large. */
+export interface StatusSummaryRow {
   readonly hub_uid: string;
   readonly observed_hub_generation: number | null;
   readonly phase: string | null;
@@ -44,16 +44,20 @@ export interface RedisClusterStatusRow {
   readonly ready_pods: number | null;
   readonly current_primary: string | null;
   readonly primary_term: number | null;
-  readonly endpoints: Readonly<Record<string, string>>;
-  readonly pods: readonly PodStatus[];
-  readonly conditions: readonly Condition[];
-  readonly numbers: Readonly<Record<string, number>>;
-  readonly details: Readonly<Record<string, unknown>>;
   readonly data_set_id: string | null;
   /** Received, or proven unchanged since. */
   readonly reported_at: Date;
   readonly freshness: Freshness;
   readonly inventory: 'SYNCED' | 'UNKNOWN';
+}
+
+/** All of it: documents that are several times the size of the rest, and only read for those who ask for them. */
+export interface RedisClusterStatusRow extends StatusSummaryRow {
+  readonly endpoints: Readonly<Record<string, string>>;
+  readonly pods: readonly PodStatus[];
+  readonly conditions: readonly Condition[];
+  readonly numbers: Readonly<Record<string, number>>;
+  readonly details: Readonly<Record<string, unknown>>;
 }
 
 /** How many rows have these facts; `mayDrift`: drift.rules.ts has to look at each of them. */

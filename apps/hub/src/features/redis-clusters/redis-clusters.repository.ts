@@ -1,9 +1,15 @@
 /** Reads of RedisClusters. Every list takes the projects that the caller may see into its SQL. */
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
+import { type PreparedRead, readPrepared } from '../../platform/database/prepared-read.ts';
 import { REPORTED_AT } from '../agent-link/index.ts';
 import type { PageRequest } from '../../platform/graphql/index.ts';
-import type { RedisClusterRow, RedisClusterStatusRow, SyncFactsCount } from './redis-cluster.entity.ts';
+import type {
+  RedisClusterRow,
+  RedisClusterStatusRow,
+  StatusSummaryRow,
+  SyncFactsCount,
+} from './redis-cluster.entity.ts';
 import { writeConditions, type RedisClusterConditions } from './redis-cluster-conditions.ts';
 
 /** Outer joins by key: PostgreSQL leaves out those that no condition reads. */
@@ -22,6 +28,22 @@ const SELECT = `
     d.hub_generation AS delivery_generation, d.state AS delivery_state, d.code AS delivery_code,
     d.message AS delivery_message, d.attempts AS delivery_attempts, d.updated_at AS delivery_updated_at,
     d.applied_generation, d.contested, s.foreign_fields, s.gone, ${REPORTED_AT} AS status_reported_at ${FROM}`;
+const ROWS: PreparedRead = {
+  name: 'redis-clusters',
+  text: `${SELECT} WHERE r.hub_uid = ANY($1::uuid[]) ORDER BY r.hub_uid`,
+};
+const readOfStatus = (name: string, columns: string): PreparedRead => ({
+  name,
+  text: `SELECT s.hub_uid, s.observed_hub_generation, s.phase, s.mode, s.engine_version, s.size, s.ready_pods,
+      s.current_primary, s.primary_term, s.data_set_id, ${REPORTED_AT} AS reported_at${columns},
+      coalesce(seen.verdict, 'UNKNOWN') AS freshness, coalesce(session.inventory, 'UNKNOWN') AS inventory
+    FROM resource_status s JOIN resource r USING (hub_uid) LEFT JOIN agent_seen seen ON seen.agent_id = r.agent_id
+      LEFT JOIN agent_status_head head ON head.agent_id = r.agent_id
+      LEFT JOIN agent_session session ON session.agent_id = r.agent_id
+    WHERE s.hub_uid = ANY($1::uuid[])`,
+});
+const STATUS_SUMMARIES = readOfStatus('status-summaries', '');
+const STATUSES = readOfStatus('statuses', ', s.endpoints, s.pods, s.conditions, s.numbers, s.details');
 
 @Injectable()
 export class RedisClustersRepository {
@@ -54,15 +76,22 @@ export class RedisClustersRepository {
     );
   }
 
-  /** At most `page.size + 1` rows in the order of hubUid, which is that of creation. */
+  /**
+   * At most `page.size + 1` rows in the order of hubUid, which is that of creation. The keys of the page come first, by a
+   * plan that is made for the values of the filter; then its rows, by a plan that is kept. In one statement the joins of
+   * the rows, which are always the same, would be planned anew with each page. A page of which rows were deleted in
+   * between is read again: what is short would pass for the last one.
+   */
   async list(page: PageRequest, conditions: RedisClusterConditions): Promise<RedisClusterRow[]> {
     const where = writeConditions(await this.narrow(conditions), page.after);
-    return this.dataSource.query(
-      // The keys of the page first: asked for at once, rows that the page leaves out would be joined as well.
-      `WITH page AS (SELECT r.hub_uid ${KEYS_FROM} WHERE ${where.sql} ORDER BY r.hub_uid LIMIT ${page.size + 1})
-       ${SELECT} WHERE r.hub_uid IN (SELECT hub_uid FROM page) ORDER BY r.hub_uid`,
+    const keys: { hub_uid: string }[] = await this.dataSource.query(
+      `SELECT r.hub_uid ${KEYS_FROM} WHERE ${where.sql} ORDER BY r.hub_uid LIMIT ${page.size + 1}`,
       where.parameters,
     );
+    if (keys.length === 0) return [];
+    const hubUids = keys.map((key) => key.hub_uid);
+    const rows = await readPrepared<RedisClusterRow>(this.dataSource, ROWS, [hubUids]);
+    return rows.length < keys.length ? this.list(page, conditions) : rows;
   }
 
   async count(conditions: RedisClusterConditions): Promise<number> {
@@ -98,16 +127,10 @@ export class RedisClustersRepository {
   }
 
   readStatuses(hubUids: readonly string[]): Promise<RedisClusterStatusRow[]> {
-    return this.dataSource.query(
-      `SELECT s.hub_uid, s.observed_hub_generation, s.phase, s.mode, s.engine_version, s.size, s.ready_pods,
-         s.current_primary, s.primary_term, s.endpoints, s.pods, s.conditions, s.numbers, s.details, s.data_set_id,
-         ${REPORTED_AT} AS reported_at,
-         coalesce(seen.verdict, 'UNKNOWN') AS freshness, coalesce(session.inventory, 'UNKNOWN') AS inventory
-       FROM resource_status s JOIN resource r USING (hub_uid) LEFT JOIN agent_seen seen ON seen.agent_id = r.agent_id
-         LEFT JOIN agent_status_head head ON head.agent_id = r.agent_id
-         LEFT JOIN agent_session session ON session.agent_id = r.agent_id
-       WHERE s.hub_uid = ANY($1)`,
-      [hubUids],
-    );
+    return readPrepared(this.dataSource, STATUSES, [hubUids]);
+  }
+
+  readStatusSummaries(hubUids: readonly string[]): Promise<StatusSummaryRow[]> {
+    return readPrepared(this.dataSource, STATUS_SUMMARIES, [hubUids]);
   }
 }

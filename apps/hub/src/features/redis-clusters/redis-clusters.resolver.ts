@@ -1,11 +1,13 @@
-import { Args, Context, ID, Int, Parent, Query, ResolveField, Resolver } from '@nestjs/graphql';
+import { Args, Context, ID, Info, Int, Parent, Query, ResolveField, Resolver } from '@nestjs/graphql';
+import type { GraphQLResolveInfo } from 'graphql';
 import type { Caller } from '../../platform/auth/index.ts';
-import type { Loaders } from '../../platform/graphql/index.ts';
+import { selectedFields, type Loaders } from '../../platform/graphql/index.ts';
 import { Project, ProjectLoader } from '../access/index.ts';
 import { MemberCluster, MemberClusterLoader } from '../member-clusters/index.ts';
 import { RedisClusterFilter } from './redis-cluster.filter.ts';
 import { RedisCluster, RedisClusterConnection } from './redis-cluster.model.ts';
 import { RedisClusterStatusLoader } from './redis-cluster-status.loader.ts';
+import type { StatusSummary } from './redis-cluster-status.mapper.ts';
 import { RedisClusterStatus } from './redis-cluster-status.model.ts';
 import { RedisClustersService } from './redis-clusters.service.ts';
 
@@ -38,8 +40,12 @@ export class RedisClustersResolver {
   }
 
   @ResolveField(() => RedisClusterStatus, { nullable: true, description: 'Null until the agent has reported.' })
-  status(@Parent() parent: RedisCluster, @Context('loaders') loaders: Loaders): Promise<RedisClusterStatus | null> {
-    return this.statuses.load(loaders, parent.hubUid);
+  status(
+    @Parent() parent: RedisCluster,
+    @Context('loaders') loaders: Loaders,
+    @Info() info: GraphQLResolveInfo,
+  ): Promise<StatusSummary | null> {
+    return this.statuses.load(loaders, parent.hubUid, selectedFields(info));
   }
 
   @ResolveField(() => MemberCluster)
