@@ -1,4 +1,5 @@
 import { Redis } from 'ioredis';
+import { ADVISED_CLIENT, ADVISED_SENTINEL_CLIENT } from './advised-client.ts';
 import { runCommand } from '../setup/run-command.ts';
 
 /** Runs kubectl against one cluster, with `input` on its stdin, and answers its stdout. */
@@ -37,16 +38,17 @@ export async function connectRedis(kubectl: Kubectl, namespace: string, name: st
     kubectl(['get', 'service', service, '-n', namespace, '-o', 'jsonpath={.spec.clusterIP}']);
   const { username = '', password = '', masterName = '' } = connection;
   if (masterName === '') {
-    return new Redis({ host: await addressOf(name), port: Number(connection['port']), username, password });
+    const host = await addressOf(name);
+    return new Redis({ ...ADVISED_CLIENT, host, port: Number(connection['port']), username, password });
   }
   return new Redis({
+    ...ADVISED_CLIENT,
+    ...ADVISED_SENTINEL_CLIENT,
     sentinels: [{ host: await addressOf(`${name}-sentinel`), port: Number(connection['sentinelPort']) }],
     name: masterName,
     sentinelUsername: username,
     sentinelPassword: password,
     username,
     password,
-    // A Sentinel that lags may name the old primary once more: a READONLY answer makes it look again.
-    reconnectOnError: (error) => (error.message.startsWith('READONLY') ? 2 : false),
   });
 }
