@@ -8,6 +8,7 @@ import { ModesOfAProject1764633803000 } from './1764633803000-modes-of-a-project
 import { DeleteApprovals1764633900000 } from './1764633900000-delete-approvals.ts';
 import { HeldDeletes1764633901000 } from './1764633901000-held-deletes.ts';
 import { DatabaseObjectIds1764634100000 } from './1764634100000-database-object-ids.ts';
+import { DeletesThatWait1764640100000 } from './1764640100000-deletes-that-wait.ts';
 
 /** Every migration, oldest first. Never edited after release: a change is a new file at the end of this list. */
 export const migrations = [
@@ -21,4 +22,5 @@ export const migrations = [
   DeleteApprovals1764633900000,
   HeldDeletes1764633901000,
   DatabaseObjectIds1764634100000,
+  DeletesThatWait1764640100000,
 ];

@@ -31,6 +31,12 @@ export const ERROR_CODES = {
   DELETED_LOCALLY: 'Recreate the object, or forget it.',
   DELETE_BREAKER:
     'Many deletes within 5 minutes wait for a person: an ADMIN approves them with the mutation approveDeletes, or forget the object.',
+  DELETE_BEFORE_RESTORE:
+    'Asked for before the hub was restored: an ADMIN approves it with approveDeletes, or ask for it again, or forget the object.',
+  DELETE_BEFORE_REPLACEMENT:
+    'Asked for before the member cluster was replaced: look at the object there, then approveDeletes, ask again, or forget it.',
+  DELETED_OBJECT_IS_BACK:
+    'It was deleted, and somebody put it back: approve the delete again with approveDeletes, or forget the object to keep it.',
   DELETE_APPROVAL_EXPIRED: 'Approve the delete again with the mutation approveDeletes.',
   DELETE_APPROVAL_INVALID:
     'Approve the delete with the mutation approveDeletes; the approval that came with it is about others.',

@@ -16,12 +16,18 @@ import {
 import type { AgentState } from './agent-state.ts';
 
 const DAY_MS = 24 * 3600_000;
+const gone = (atMs: number) => ({ operation: 'DELETE', atMs }) as const;
 const state = fc
   .record({
     hubEpoch: fc.uuid(),
     appliedRevision: fc.nat(),
     tombstones: fc.uniqueArray(
-      fc.tuple(fc.uuid(), fc.constantFrom('DELETE' as const, 'ORPHAN' as const), fc.nat({ max: 2_000_000_000 })),
+      fc.tuple(
+        fc.uuid(),
+        fc.constantFrom('DELETE' as const, 'ORPHAN' as const),
+        fc.nat({ max: 2_000_000_000 }),
+        fc.option(fc.uuid(), { nil: undefined }),
+      ),
       { selector: ([uid]) => uid },
     ),
     recentDeletesMs: fc.array(fc.nat()),
@@ -29,7 +35,12 @@ const state = fc
   })
   .map((raw): AgentState => ({
     ...raw,
-    tombstones: new Map(raw.tombstones.map(([uid, operation, s]) => [uid, { operation, atMs: s * 1000 }])),
+    tombstones: new Map(
+      raw.tombstones.map(([uid, operation, s, approvalId]) => [
+        uid,
+        { operation, atMs: s * 1000, ...(approvalId === undefined ? {} : { approvalId }) },
+      ]),
+    ),
     unclaimed: new Set(raw.unclaimed),
   }));
 
@@ -55,7 +66,7 @@ describe('the state an agent keeps', () => {
   });
 
   it('starts anew with another epoch or agent id, but remembers what was deleted', () => {
-    const known = rememberTombstone({ ...EMPTY_STATE, hubEpoch: 'a', appliedRevision: 9 }, 'u1', 'DELETE', 0);
+    const known = rememberTombstone({ ...EMPTY_STATE, hubEpoch: 'a', appliedRevision: 9 }, 'u1', gone(0));
     expect(enterEpoch(known, 'a')).toBe(known);
     expect(enterEpoch(known, 'b')).toMatchObject({ hubEpoch: 'b', appliedRevision: 0 });
     expect(becomeNewAgent(known).hubEpoch).toBeUndefined();
@@ -63,12 +74,12 @@ describe('the state an agent keeps', () => {
   });
 
   it('remembers tombstones for 30 days, and 5,000 of them, the newest', () => {
-    const old = rememberTombstone(EMPTY_STATE, 'old', 'DELETE', 0);
-    expect(rememberTombstone(old, 'new', 'DELETE', 29 * DAY_MS).tombstones.has('old')).toBe(true);
-    expect(rememberTombstone(old, 'new', 'DELETE', 30 * DAY_MS).tombstones.has('old')).toBe(false);
+    const old = rememberTombstone(EMPTY_STATE, 'old', gone(0));
+    expect(rememberTombstone(old, 'new', gone(29 * DAY_MS)).tombstones.has('old')).toBe(true);
+    expect(rememberTombstone(old, 'new', gone(30 * DAY_MS)).tombstones.has('old')).toBe(false);
     const entries = Array.from({ length: 5_001 }, (_, at) => [`u${at}`, { operation: 'DELETE', atMs: at }] as const);
     const many: AgentState = { ...EMPTY_STATE, tombstones: new Map(entries) };
-    const capped = rememberTombstone(many, 'last', 'ORPHAN', 5_002);
+    const capped = rememberTombstone(many, 'last', { operation: 'ORPHAN', atMs: 5_002 });
     expect(capped.tombstones.size).toBe(5_000);
     expect(capped.tombstones.has('u0')).toBe(false);
     expect(capped.tombstones.has('last')).toBe(true);

@@ -20,6 +20,8 @@ export interface TombstoneContext {
   readonly bounds: Bounds;
   readonly recentDeletesMs: () => readonly number[];
   readonly isOfMass: boolean;
+  /** This delete was carried out here before, with the approval that it had then. */
+  readonly carriedOut: { readonly approvalId?: string } | undefined;
   /** Books a delete without approval before it is sent; resolves when that is kept over a restart. */
   readonly countDelete: () => Promise<void>;
   readonly nowMs: () => number;
@@ -35,11 +37,17 @@ export interface TombstoneResult {
 
 const MAX_LOOKS = 5;
 
+/** The object that was looked at when the delete was decided: another one in its place was put back meanwhile. */
+interface Meant {
+  uid: string | undefined;
+}
+
 /** Throws MemberApiDownError or FencedError when the object stays unprocessed. */
 export async function applyTombstone(context: TombstoneContext, tombstone: Tombstone): Promise<TombstoneResult> {
   try {
+    const meant: Meant = { uid: undefined };
     for (let look = 0; look < MAX_LOOKS; look += 1) {
-      const result = await lookAndAct(context, tombstone);
+      const result = await lookAndAct(context, tombstone, meant);
       if (result !== 'LOOK_AGAIN') return result;
     }
     const outcome = waiting(tombstone, 'NAME_TAKEN', 'The object changes too fast; it is looked at again.');
@@ -49,7 +57,11 @@ export async function applyTombstone(context: TombstoneContext, tombstone: Tombs
   }
 }
 
-async function lookAndAct(context: TombstoneContext, tombstone: Tombstone): Promise<TombstoneResult | 'LOOK_AGAIN'> {
+async function lookAndAct(
+  context: TombstoneContext,
+  tombstone: Tombstone,
+  meant: Meant,
+): Promise<TombstoneResult | 'LOOK_AGAIN'> {
   const live = await findObject(context.api, RESOURCE.redisCluster, tombstone);
   const decision = decideTombstone({
     tombstone,
@@ -58,6 +70,8 @@ async function lookAndAct(context: TombstoneContext, tombstone: Tombstone): Prom
     recentDeletesMs: context.recentDeletesMs(),
     nowMs: context.nowMs(),
     isOfMass: context.isOfMass,
+    carriedOut: context.carriedOut,
+    isReplaced: meant.uid !== undefined && live?.metadata.uid !== meant.uid,
   });
   if (decision.kind === 'OUTCOME') return decision;
   try {
@@ -65,6 +79,7 @@ async function lookAndAct(context: TombstoneContext, tombstone: Tombstone): Prom
       const written = await letGo(context.api, decision.live);
       return { outcome: outcomeOf(tombstone, 'ORPHANED'), remember: true, written };
     }
+    meant.uid = decision.live.metadata.uid;
     if (decision.counts) await context.countDelete();
     return await deleteObject(context.api, tombstone, decision.live);
   } catch (error) {

@@ -36,6 +36,8 @@ const decide = (changes: Partial<TombstoneQuestion> = {}): TombstoneDecision =>
     recentDeletesMs: [],
     nowMs: NOW,
     isOfMass: false,
+    carriedOut: undefined,
+    isReplaced: false,
     ...changes,
   });
 const text = (decision: TombstoneDecision): string =>
@@ -96,6 +98,24 @@ describe('a tombstone', () => {
       expect(text(decision)).toBe(expected);
       expect(decision).toMatchObject({ remember: false, outcome: { retryable: false } });
     }
+  });
+
+  it('keeps what was put back after it was carried out, until that is approved anew', () => {
+    expect(text(decide({ carriedOut: {} }))).toBe('REJECTED DELETED_OBJECT_IS_BACK');
+    const approved = { ...tombstone, approval };
+    expect(text(decide({ carriedOut: {}, tombstone: approved }))).toBe('DELETE');
+    expect(text(decide({ carriedOut: { approvalId: 'op' }, tombstone: approved }))).toBe(
+      'REJECTED DELETED_OBJECT_IS_BACK',
+    );
+    expect(text(decide({ carriedOut: { approvalId: 'another' }, tombstone: approved }))).toBe('DELETE');
+    expect(text(decide({ carriedOut: {}, live: live('u1', '2026-11-30T04:59:00Z') }))).toBe('WAITING');
+  });
+
+  it('keeps what took the place of the object that was looked at', () => {
+    const decision = decide({ isReplaced: true, tombstone: { ...tombstone, approval } });
+    expect(text(decision)).toBe('REJECTED DELETED_OBJECT_IS_BACK');
+    // So that the same tombstone keeps it in the next session too.
+    expect(decision).toMatchObject({ remember: true });
   });
 
   it('lets go without counting as a delete', () => {

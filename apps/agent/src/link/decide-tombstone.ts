@@ -1,6 +1,7 @@
 /**
  * What a tombstone means here (03 rules 1 to 3). The only way by which the link ever deletes. Invariant: only an object
- * that carries the tombstone's own hubUid is touched, and no more objects are deleted in five minutes than the agent's
+ * that carries the tombstone's own hubUid is touched, one that came back after this very delete was carried out is kept
+ * (somebody restored it, which is the later wish), and no more objects are deleted in five minutes than the agent's
  * values say (none at all when more than that come at once), unless a person approved these very objects until a time
  * to come: a bug in the hub is the scenario.
  */
@@ -21,6 +22,10 @@ export interface TombstoneQuestion {
   /** Wall times of the deletes without approval that this agent remembers. */
   readonly recentDeletesMs: readonly number[];
   readonly nowMs: number;
+  /** This very delete was carried out here before; with the approval that it had then. */
+  readonly carriedOut: { readonly approvalId?: string } | undefined;
+  /** While this delete was carried out, another object took the place of the one that was looked at first. */
+  readonly isReplaced: boolean;
   /** It came with more others than this agent takes without an approval (mass-deletes.ts). */
   readonly isOfMass: boolean;
 }
@@ -50,6 +55,15 @@ export function decideTombstone(question: TombstoneQuestion): TombstoneDecision 
 export const terminating = (tombstone: Tombstone): ObjectOutcome =>
   outcomeOf(tombstone, 'WAITING', { message: 'The object is being deleted; its finalizers run.', retryable: true });
 
+/** What is live was put back after the delete. Only an approval that was given since then is about it. */
+const isBack = ({ tombstone, carriedOut, isReplaced }: TombstoneQuestion): boolean =>
+  isReplaced ||
+  (carriedOut !== undefined && (tombstone.approval === undefined || tombstone.approval.id === carriedOut.approvalId));
+
+const IS_BACK =
+  'This object was deleted here, and has been put back since, as by a restored backup; it is kept. To delete this one too, approve ' +
+  'it by the mutation approveDeletes; to keep it, forgetRedisCluster.';
+
 function decideDelete(question: TombstoneQuestion, live: KubeObject): TombstoneDecision {
   const { tombstone, bounds, nowMs } = question;
   const { acceptDeletes, maxDeletes } = bounds.limits;
@@ -57,6 +71,8 @@ function decideDelete(question: TombstoneQuestion, live: KubeObject): TombstoneD
     return refused(rejected(tombstone, 'NOT_PERMITTED_HERE', "This agent's values accept no deletes from the hub."));
   }
   const { approval } = tombstone;
+  // Remembered, so that it is kept from the same tombstone in the next session too.
+  if (isBack(question)) return finished(rejected(tombstone, 'DELETED_OBJECT_IS_BACK', IS_BACK));
   if (approval !== undefined) {
     const refusal = refuseApproval(tombstone, approval, nowMs);
     return refusal === undefined ? { kind: 'DELETE', live, counts: false } : refused(refusal);

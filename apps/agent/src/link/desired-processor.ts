@@ -156,6 +156,8 @@ export class DesiredProcessor {
   async #tombstone(tombstone: Tombstone): Promise<ObjectOutcome> {
     const { api, bounds, state, index, clock } = this.#parts;
     const { hubUid, operation } = tombstone;
+    const approvalId = tombstone.approval?.id;
+    const before = state.current.tombstones.get(hubUid);
     const { outcome, remember, written } = await applyTombstone(
       {
         api,
@@ -164,13 +166,16 @@ export class DesiredProcessor {
         countDelete: () => state.changeDurably((now) => countDelete(now, clock.nowMs())),
         nowMs: () => clock.nowMs(),
         isOfMass: this.#mass.has(hubUid),
+        carriedOut: before?.operation === 'DELETE' ? before : undefined,
       },
       tombstone,
     );
     if (written !== undefined) index.wrote(written);
     if (outcome.state === 'DELETED' && index.holds(tombstone, hubUid)) index.sawGone(tombstone);
-    if (remember && state.current.tombstones.get(hubUid)?.operation !== operation) {
-      await state.changeDurably((now) => rememberTombstone(now, hubUid, operation, clock.nowMs()));
+    const isNew = before?.operation !== operation || (approvalId !== undefined && before.approvalId !== approvalId);
+    if (remember && isNew) {
+      const carriedOut = { operation, atMs: clock.nowMs(), ...(approvalId === undefined ? {} : { approvalId }) };
+      await state.changeDurably((now) => rememberTombstone(now, hubUid, carriedOut));
     }
     return outcome;
   }

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { encodeGlobalId } from '../../src/platform/graphql/global-id.ts';
 import type { Json } from '../api-client.ts';
 import { startApi, type Api } from '../api-fixture.ts';
-import { enrolAgent, type Enrolled, openSession, readDelivery, want, type Wanted } from '../link-fixture.ts';
+import { enrolAgent, type Enrolled, openSession, readDelivery, unwant, want, type Wanted } from '../link-fixture.ts';
 import { createIdentity, TestAgent, type TestIdentity } from '../test-agent.ts';
 
 let api: Api;
@@ -52,8 +52,12 @@ async function readAgentId(globalId: string): Promise<string> {
   return row?.id ?? '';
 }
 
-async function replace(): Promise<{ wanted: Wanted; successor: TestAgent }> {
+/** `before`: what happens to the object before its member cluster is replaced. */
+async function replace(
+  before: (old: Enrolled, wanted: Wanted) => Promise<void> = () => Promise.resolve(),
+): Promise<{ wanted: Wanted; successor: TestAgent }> {
   const { old, wanted, agent } = await settle();
+  await before(old, wanted);
   const { sessionNo } = (await openSession(api.hub, old)).welcome;
   const next = await come();
   const memberClusterId = encodeGlobalId('MemberCluster', old.memberClusterId);
@@ -112,6 +116,36 @@ describe('replaceMemberCluster', () => {
     successor.close();
   });
 
+  it.each(['of its own', 'with an approval'])(
+    'lets a delete that waited (%s) take nothing away in the new place before somebody says so again',
+    async (how) => {
+      const { wanted, successor } = await replace(async (old, { hubUid }) => {
+        await unwant(api.hub, old, hubUid);
+        if (how === 'of its own') return;
+        const input = { redisClusterIds: [encodeGlobalId('RedisCluster', hubUid)] };
+        expect((await api.admin.mutate('approveDeletes', input, 'approvalId'))['userErrors']).toEqual([]);
+      });
+      const { hubUid, hubGeneration, specHash } = wanted;
+      const waits = { state: 'WAITING', code: 'DELETE_BEFORE_REPLACEMENT' };
+      expect(await readDelivery(api.hub, hubUid)).toMatchObject(waits);
+      successor.send('InventoryChunk', {
+        objects: [{ hubUid, hubGeneration, specHash, ...PLACE, unclaimed: false }],
+        last: true,
+      });
+      const end = await successor.next('SnapshotEnd');
+      // Named as known, so that the agent does not call it UNCLAIMED.
+      expect(end).toMatchObject({ tombstones: [], held: [hubUid] });
+      successor.send('DesiredAck', { revision: end.revision, outcomes: [], digest: digestOf([wanted]) });
+      expect(await readDelivery(api.hub, hubUid)).toMatchObject(waits);
+      const id = encodeGlobalId('RedisCluster', hubUid);
+      if (how === 'of its own') {
+        await api.admin.mutate('deleteRedisCluster', { id, expectedGeneration: null }, 'redisCluster { id }');
+      } else await api.admin.mutate('approveDeletes', { redisClusterIds: [id] }, 'approvalId');
+      expect((await successor.next('Delta')).tombstones).toMatchObject([{ hubUid, operation: 'DELETE' }]);
+      successor.close();
+    },
+  );
+
   it('is refused without an agent to replace, and audited', async () => {
     const { old } = await settle();
     const other = await come();
@@ -128,6 +162,6 @@ describe('replaceMemberCluster', () => {
     const audited = await api.hub.runtime.dataSource.query<{ result: string }[]>(
       `SELECT result FROM audit WHERE action = 'replaceMemberCluster' ORDER BY seq`,
     );
-    expect(audited.map(({ result }) => result)).toEqual(['OK', 'OK', 'REFUSED']);
+    expect(audited.map(({ result }) => result)).toEqual(['OK', 'OK', 'OK', 'OK', 'REFUSED']);
   });
 });

@@ -44,8 +44,13 @@ async function prepare(seed: number, timers: MachineTimers): Promise<MachineRun>
   await hub.runtime.dataSource.query(`UPDATE agent SET state = 'ACTIVE' WHERE id = $1`, [agentId]);
   const enrolled: Omit<Enrolled, 'identity'> = { agentId, memberClusterId, projectId };
   // Every second hub holds nothing back: then the agent's own limit has to do.
-  const machine = new MachineHub(hub.runtime.dataSource, agentId, seed % 2 === 0 ? 3 : 1_000_000);
-  return new MachineRun(seed, machine, new MachineUser(hub, enrolled as Enrolled), timers);
+  const perAgent = seed % 2 === 0 ? 3 : 1_000_000;
+  return new MachineRun(
+    seed,
+    (nowMs) => new MachineHub(hub.runtime.dataSource, agentId, perAgent, nowMs),
+    new MachineUser(hub, enrolled as Enrolled),
+    timers,
+  );
 }
 
 async function play(seed: number, timers: MachineTimers): Promise<void> {

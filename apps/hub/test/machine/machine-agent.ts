@@ -37,6 +37,7 @@ export class MachineAgent {
   readonly #api: MemberApi;
   readonly #died = Promise.withResolvers<void>();
   #killAfterRequests = Infinity;
+  readonly #beforeDelete: ((name: string) => void)[] = [];
   #dead = false;
   #session: { readonly welcomed: WelcomedSession; readonly abort: AbortController } | undefined;
   #chain: Promise<void> = Promise.resolve();
@@ -48,7 +49,7 @@ export class MachineAgent {
   constructor(member: MachineMember, clock: AgentClock) {
     this.#member = member;
     this.#clock = clock;
-    this.#api = createMemoryKube(member.store, (_verb, request) => this.#request(request));
+    this.#api = createMemoryKube(member.store, (verb, request, name) => this.#request(verb, request, name));
     this.#state = new AgentStateStore(this.#api, AGENT_NAMESPACE);
     this.#index = new ManagedIndex(member.cache, clock);
     this.#closeIndex = this.#index.open();
@@ -79,6 +80,11 @@ export class MachineAgent {
   /** kill -9 in the middle of its n-th request from now: half of them reach the server. */
   killAfter(requests: number): void {
     this.#killAfterRequests = requests;
+  }
+
+  /** Something happens between the agent's look at an object and its next delete. */
+  beforeDelete(act: (name: string) => void): void {
+    this.#beforeDelete.push(act);
   }
 
   kill(): void {
@@ -182,8 +188,9 @@ export class MachineAgent {
     });
   }
 
-  async #request<T>(request: () => T): Promise<T> {
+  async #request<T>(verb: string, request: () => T, name: string): Promise<T> {
     await Promise.resolve();
+    if (verb === 'delete' && !this.#dead) this.#beforeDelete.splice(0).forEach((act) => act(name));
     const isLast = (this.#killAfterRequests -= 1) <= 0;
     if (this.#dead || (isLast && this.#count % 2 === 0)) return this.#never();
     const answer = request();

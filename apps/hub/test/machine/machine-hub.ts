@@ -8,6 +8,8 @@ import { createLogger } from '../../src/platform/telemetry/logger.ts';
 import { Metrics } from '../../src/platform/telemetry/metrics.ts';
 import type { AgentMessage, Hello, HubMessage, Welcome } from '#protocol';
 import type { DataSource } from 'typeorm';
+import { HOLD_BEFORE_RESTORE } from '../../src/features/agent-link/desired/delete-breaker.rules.ts';
+import { holdDeletes } from '../../src/features/agent-link/desired/judge-deletes.ts';
 import { AgentSession } from '../../src/features/agent-link/connections/agent-session.ts';
 import { DeliveryBook } from '../../src/features/agent-link/desired/delivery-book.ts';
 import { DesiredRepository } from '../../src/features/agent-link/desired/desired.repository.ts';
@@ -19,6 +21,7 @@ import { SessionRepository } from '../../src/features/agent-link/sessions/sessio
 import { Turns } from '../../src/features/agent-link/desired/turns.ts';
 import { systemClock } from '../../src/platform/lifecycle/time-and-ids.ts';
 import { AgentRowsDump } from './agent-rows-dump.ts';
+import { MachineWire, SentDeletes } from './machine-wire.ts';
 
 const DAY_MS = 24 * 3_600_000;
 
@@ -27,6 +30,7 @@ export interface MachineConnection {
   readonly session: AgentSession;
   readonly toAgent: HubMessage[];
   readonly toHub: AgentMessage[];
+  readonly wire: MachineWire;
   open: boolean;
 }
 
@@ -44,17 +48,23 @@ export class MachineHub {
   readonly #turns = new Turns(8);
   readonly #metrics = new Metrics();
   readonly #rows: AgentRowsDump;
+  readonly #sentDeletes: SentDeletes;
+  readonly #violations: string[] = [];
   failure: unknown;
 
-  /** `perAgent`: deletes that the hub lets pass in five minutes. */
-  constructor(dataSource: DataSource, agentId: string, perAgent: number) {
+  /** `perAgent`: deletes that the hub lets pass in five minutes of `nowMs`. */
+  constructor(dataSource: DataSource, agentId: string, perAgent: number, nowMs: () => number) {
+    this.#sentDeletes = new SentDeletes(perAgent, nowMs);
     this.dataSource = dataSource;
     this.agentId = agentId;
     this.#rows = new AgentRowsDump(dataSource, agentId);
     this.#sessions = this.#follow(new SessionRepository(dataSource, this.#replica));
     // The fleet's limit counts the other runs too.
     this.#desired = this.#follow(
-      new DesiredRepository(dataSource, { perAgent, perActor: 1_000_000, fleet: 1_000_000 }),
+      new DesiredRepository(dataSource, {
+        readLimits: () => Promise.resolve({ perAgent, perActor: 1_000_000, fleet: 1_000_000 }),
+        isLineageKnown: () => true,
+      }),
     );
     this.#book = new DeliveryBook(dataSource);
     this.#inventory = new InventoryRepository(dataSource);
@@ -89,15 +99,30 @@ export class MachineHub {
     }
   }
 
-  async connect(hello: Hello): Promise<MachineConnection> {
+  /** What its connections said that they must not, since the last look. */
+  takeViolations(): readonly string[] {
+    return this.#violations.splice(0);
+  }
+
+  /** `hinted`: a hint of a change comes before it is known how the session begins. */
+  async connect(hello: Hello, hinted: boolean): Promise<MachineConnection> {
     const agent = await this.#sessions.findAgent(this.agentId);
     if (!agent) throw new Error('the agent of the run is gone');
     const accepted = await this.#sessions.accept({ agent, hello, signedWith: Buffer.alloc(32) }, Date.now());
     if (!accepted.accepted) throw new Error(`the agent of the run is refused: ${accepted.reason}`);
-    const { mode } = chooseResumeMode(accepted.head, hello, this.epoch);
+    const { mode, reason } = chooseResumeMode(accepted.head, hello, this.epoch);
     const connection = this.#open(agent, accepted.sessionNo, hello);
-    connection.toAgent.push({ type: 'Welcome', nonce: 'w', payload: this.#welcome(accepted.sessionNo, mode) });
+    if (hinted) {
+      connection.session.sender.wake();
+      await this.settled();
+    }
+    const welcome = { type: 'Welcome', nonce: 'w', payload: this.#welcome(accepted.sessionNo, mode) } as const;
+    connection.wire.hubSays(welcome);
+    connection.toAgent.push(welcome);
+    if (reason === 'AGENT_AHEAD') await this.#desired.holdAsRestored(this.agentId);
     connection.session.begin(mode, hello.appliedRevision, accepted);
+    await this.settled();
+    if (hinted) connection.session.sender.wake();
     await this.settled();
     return connection;
   }
@@ -109,7 +134,8 @@ export class MachineHub {
 
   #open(agent: unknown, sessionNo: number, hello: Hello): MachineConnection {
     const toAgent: HubMessage[] = [];
-    const connection = { toAgent, toHub: [] as AgentMessage[], open: true } as {
+    const wire = new MachineWire(this.#sentDeletes, (text) => void this.#violations.push(text));
+    const connection = { toAgent, toHub: [] as AgentMessage[], wire, open: true } as {
       -readonly [K in keyof MachineConnection]: MachineConnection[K];
     };
     let count = 0;
@@ -119,7 +145,9 @@ export class MachineHub {
       },
       send: (type: string, payload: unknown, nonce?: string): Promise<string> => {
         const used = nonce ?? `h${(count += 1)}`;
-        if (connection.open) toAgent.push({ type, nonce: used, payload } as HubMessage);
+        const message = { type, nonce: used, payload } as HubMessage;
+        wire.hubSays(message);
+        if (connection.open) toAgent.push(message);
         return Promise.resolve(used);
       },
       close: (): void => void (connection.open = false),
@@ -161,6 +189,7 @@ export class MachineHub {
 
   /** The hub takes one frame; what fails closes the connection, as the real one does. */
   async take(connection: MachineConnection, frame: AgentMessage): Promise<void> {
+    connection.wire.hubTakes(frame);
     await connection.session.handle(frame);
     await this.settled();
   }
@@ -185,7 +214,11 @@ export class MachineHub {
   /** False when there is no dump. `noticed`: the restore is known to be one, so the epoch is a new one. */
   async restore(noticed: boolean): Promise<boolean> {
     if (!(await this.#rows.putBack())) return false;
-    if (noticed) this.epoch = randomUUID();
+    this.#sentDeletes.forget();
+    if (!noticed) return true;
+    this.epoch = randomUUID();
+    // As the trigger of hub_identity does it, which would reach every run.
+    await holdDeletes(this.dataSource, this.agentId, HOLD_BEFORE_RESTORE);
     return true;
   }
 }

@@ -3,6 +3,8 @@
  * the member cluster and by whom. Every write of the agent is judged in the moment it happens, from this book alone and
  * never from what hub or agent believe:
  *   - only an object whose deletion (or release) a person asked for is deleted (or let go), at most three in five minutes that nobody approved;
+ *   - what was put back after its delete was carried out, or while it was, is not deleted again without a new approval;
+ *   - a delete that was pending when the hub was restored is carried out only after a person has said so again;
  *   - a hubUid whose tombstone was acknowledged is not made again;
  *   - the generation of an object never falls; what carries another hubUid, or none, is not taken without `adopt`;
  *   - a field that a person edited keeps its value.
@@ -23,6 +25,12 @@ export interface LedgerObject {
   deletion?: 'DELETE' | 'ORPHAN';
   /** A person let it through the breaker. */
   approved?: true;
+  /** uid of the object that the agent deleted for it, until a person approves once more. */
+  carriedOutOn?: string;
+  /** uid of the object that a person put in its place while the delete was being carried out; likewise. */
+  keep?: string;
+  /** It was pending when the hub was restored. */
+  mustBeSaidAgain?: true;
   /** The hub's row went after the agent's ack. */
   gone?: true;
 }
@@ -44,14 +52,39 @@ export class MachineLedger {
   hubRestored = false;
   /** On the agent's clock, since it last lost its memory. */
   deletesMs: number[] = [];
+  /** How often what the book is about has happened: a run in which it never does proves nothing. */
+  readonly seen = { refusedDelete: 0, putBack: 0, heldByRestore: 0, lateAck: 0, overtaken: 0 };
   readonly #nowMs: () => number;
+  readonly #remembers: (hubUid: string) => boolean;
 
-  constructor(nowMs: () => number) {
+  /** `remembers`: the agent's memory, as its API server has it, knows that this hubUid was deleted. */
+  constructor(nowMs: () => number, remembers: (hubUid: string) => boolean) {
     this.#nowMs = nowMs;
+    this.#remembers = remembers;
   }
 
   wish(hubUid: string, name: string, adopt: boolean): void {
     this.objects.set(hubUid, { hubUid, name, adopt });
+  }
+
+  approve(hubUid: string): void {
+    const object = this.objects.get(hubUid);
+    if (object === undefined) return;
+    object.approved = true;
+    delete object.carriedOutOn;
+    delete object.keep;
+    delete object.mustBeSaidAgain;
+  }
+
+  /** The hub came back older than it was, and knows it. */
+  restored(pending: readonly string[]): void {
+    for (const hubUid of pending) {
+      const object = this.objects.get(hubUid);
+      if (object === undefined) continue;
+      object.mustBeSaidAgain = true;
+      delete object.approved;
+      this.seen.heldByRestore += 1;
+    }
   }
 
   observe(event: StoreEvent, writer: Writer): void {
@@ -67,9 +100,20 @@ export class MachineLedger {
     const hubUid = hubUidOf(object) ?? 'nobody';
     if (this.objects.get(hubUid)?.deletion !== 'DELETE')
       this.#violate(`${object.metadata.name} (${hubUid}) was deleted and nobody asked for it`);
-    if (this.objects.get(hubUid)?.approved) return;
+    const wish = this.objects.get(hubUid);
+    if (wish !== undefined) this.#judgeMeaning(wish, object.metadata.uid ?? '');
+    if (wish?.approved) return;
     this.deletesMs = [...this.deletesMs.filter((at) => this.#nowMs() - at < WINDOW_MS), this.#nowMs()];
     if (this.deletesMs.length > MAX_DELETES) this.#violate(`${this.deletesMs.length} deletes within five minutes`);
+  }
+
+  #judgeMeaning(wish: LedgerObject, uid: string): void {
+    const { hubUid, carriedOutOn, keep, mustBeSaidAgain } = wish;
+    const isBack = carriedOutOn !== undefined && carriedOutOn !== uid && this.#remembers(hubUid);
+    if (isBack || keep === uid) this.#violate(`${wish.name} (${hubUid}) was put back and deleted again`);
+    if (mustBeSaidAgain)
+      this.#violate(`${wish.name} (${hubUid}) was deleted for a restored hub, and nobody said so again`);
+    wish.carriedOutOn = uid;
   }
 
   #judgeCreation(object: KubeObject): void {

@@ -2,6 +2,7 @@
  * The member cluster of a state machine run: its API server in memory, the watch that shows it later than it happened,
  * the operator's finalizers, a person with kubectl, and its own backup. What was written by whom is told to one observer.
  */
+import { randomUUID } from 'node:crypto';
 import { ANNOTATION, formatObjectKey } from '#domain';
 import type { KubeObject, ObjectKey, RedisClusterObject } from '#domain';
 import { KubeStore } from '#testing';
@@ -25,6 +26,14 @@ const by = (manager: string): { manager: string; operation: 'Update'; subresourc
   subresource: '',
   dryRun: false,
 });
+
+type Entry = KubeStoreDump extends ReadonlyMap<string, infer E> ? E : never;
+
+function withNewUid(entry: Entry | undefined): Entry | undefined {
+  if (entry === undefined) return undefined;
+  const { object } = entry;
+  return { ...entry, object: { ...object, metadata: { ...object.metadata, uid: randomUUID() } } };
+}
 
 export class MachineMember {
   readonly store = new KubeStore();
@@ -140,11 +149,40 @@ export class MachineMember {
     this.#backup = this.store.dump();
   }
 
-  /** Backup tools put back objects and leave the agent's memory as it is. False when there is no backup. */
+  /** The agent's memory says that this hubUid was deleted here. */
+  remembers(hubUid: string): boolean {
+    return this.store
+      .list(CONFIG_MAPS, undefined)
+      .some((map) =>
+        String((map['data'] as { tombstones?: string } | undefined)?.tombstones).includes(`${hubUid} DELETE`),
+      );
+  }
+
+  /** A person deletes it for good and puts it back from a backup, before anybody looks again. Returns the new uid. */
+  replaceByHand(name: string): string | undefined {
+    const found = this.find(name);
+    if (found === undefined || found.metadata.deletionTimestamp !== undefined) return undefined;
+    const entries = new Map(this.store.dump());
+    const key = [...entries.keys()].find((text) => text.includes(COLLECTION) && text.includes(`"${name}"`)) ?? '';
+    const renewed = withNewUid(entries.get(key));
+    if (renewed === undefined) return undefined;
+    this.store.restore(new Map([...entries, [key, renewed]]));
+    return renewed.object.metadata.uid;
+  }
+
+  /**
+   * Backup tools put back objects and leave the agent's memory as it is; what is not there any more is made anew, as another
+   * object. False when there is no backup.
+   */
   restoreObjects(): boolean {
     if (this.#backup === undefined) return false;
     const now = [...this.store.dump()].filter(([key]) => key.includes(CONFIG_MAPS));
-    const then = [...this.#backup].filter(([key]) => !key.includes(CONFIG_MAPS));
+    const live = new Set(this.live().map(({ metadata }) => metadata.uid));
+    const then = [...this.#backup].flatMap(([key, entry]) => {
+      if (key.includes(CONFIG_MAPS)) return [];
+      const kept = live.has(entry.object.metadata.uid) ? entry : withNewUid(entry);
+      return kept === undefined ? [] : [[key, kept] as const];
+    });
     this.store.restore(new Map([...now, ...then]));
     return true;
   }

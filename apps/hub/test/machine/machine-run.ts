@@ -36,13 +36,16 @@ export class MachineRun {
   snapshotSeen = false;
   #acked = false;
 
-  constructor(seed: number, hub: MachineHub, user: MachineUser, timers: MachineTimers) {
+  constructor(seed: number, makeHub: (nowMs: () => number) => MachineHub, user: MachineUser, timers: MachineTimers) {
     this.seed = seed;
     this.random = makeRandom(seed);
-    this.hub = hub;
+    this.hub = makeHub(() => this.clock.nowMs());
     this.user = user;
     this.#timers = timers;
-    this.ledger = new MachineLedger(() => this.clock.nowMs());
+    this.ledger = new MachineLedger(
+      () => this.clock.nowMs(),
+      (hubUid) => this.member.remembers(hubUid),
+    );
     this.member = new MachineMember((event, writer) => this.ledger.observe(event, writer));
     this.agent = new MachineAgent(this.member, this.clock);
   }
@@ -70,6 +73,7 @@ export class MachineRun {
       this.ledger.violations.push(`the applied revision fell from ${before.revision} to ${appliedRevision}`);
     this.#applied = { epoch: hubEpoch, revision: appliedRevision, agent: this.agent.instanceId };
     this.snapshotSeen = false;
+    this.ledger.violations.push(...this.hub.takeViolations());
     if (this.ledger.violations.length > 0) throw new Error(this.ledger.violations.join('\n'));
   }
 
@@ -81,7 +85,9 @@ export class MachineRun {
       if (this.zombies.length > MOST_ZOMBIES) await this.buryZombie();
     }
     const hello = this.agent.hello(this.hub.agentId);
-    this.connection = await this.hub.connect(hello);
+    const hinted = this.random.chance(0.3);
+    if (hinted) this.ledger.seen.overtaken += 1;
+    this.connection = await this.hub.connect(hello, hinted);
     this.note(`  Hello ${hello.appliedRevision} ${hello.specDigest.slice(0, 6)} ${hello.inventory}`);
   }
 
@@ -126,19 +132,37 @@ export class MachineRun {
   async deliverToHub(connection = this.connection, twice = false): Promise<string | false> {
     const frame = connection?.toHub.shift();
     if (connection === undefined || frame === undefined) return false;
+    const isLate = connection !== this.connection && frame.type !== 'Heartbeat';
+    const before = isLate ? JSON.stringify(await this.user.look()) : '';
     await this.hub.take(connection, frame);
+    if (isLate) await this.#judgeLate(before);
     if (frame.type === 'DesiredAck') {
       this.#acked = true;
       if (twice) await this.hub.take(connection, frame);
+      for (const { code } of frame.payload.outcomes) this.#noteRefusal(code);
     }
     if (!connection.open && connection === this.connection) await this.cut();
     return describeFrame(frame);
+  }
+
+  /** Of a session that another has taken over: nothing of it counts any more. */
+  async #judgeLate(before: string): Promise<void> {
+    this.ledger.seen.lateAck += 1;
+    if (JSON.stringify(await this.user.look()) === before) return;
+    this.ledger.violations.push('a frame of an earlier session changed what the hub has booked');
+  }
+
+  #noteRefusal(code: string | undefined): void {
+    if (code === 'DELETE_BREAKER') this.ledger.seen.refusedDelete += 1;
+    if (code === 'DELETED_OBJECT_IS_BACK') this.ledger.seen.putBack += 1;
   }
 
   /** A new process reads what the old one left in the cluster. */
   async reviveAgent(): Promise<void> {
     this.agent.kill();
     await this.cut();
+    // What it saw under its hands and had no time to remember, nobody can know.
+    for (const wish of this.ledger.objects.values()) if (!this.member.remembers(wish.hubUid)) delete wish.keep;
     this.agent = new MachineAgent(this.member, this.clock);
     await this.agent.load();
     this.member.relist();

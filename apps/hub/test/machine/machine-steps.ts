@@ -163,16 +163,75 @@ const member: readonly Step[] = [
       return true;
     },
   },
+  {
+    name: 'an object is put back under its hands',
+    weight: 0.5,
+    run: (run) => {
+      run.agent.beforeDelete((name) => {
+        const wish = run.ledger.objects.get(hubUidOf(run.member.find(name)) ?? '');
+        const uid = run.member.replaceByHand(name);
+        if (wish !== undefined && uid !== undefined) wish.keep = uid;
+        if (run.member.synced) run.member.relist();
+      });
+      return true;
+    },
+  },
 ];
 
 const STEPS: readonly Step[] = [...people, ...wire, ...faults, ...member];
-const TOTAL = STEPS.reduce((sum, step) => sum + step.weight, 0);
+
+/** Lives that are about one thing, since what is rare in all of them would meet its condition in none: factors of weights. */
+const PROFILES: readonly Readonly<Record<string, number>>[] = [
+  {},
+  // Many single deletes, each delivered by itself, and hardly any time that passes: the agent's own limit has to do.
+  {
+    'a person creates': 2,
+    'a person deletes': 4,
+    'a person deletes all, one after the other': 0,
+    'a person changes': 0.2,
+    'a person lets go': 0.2,
+    'frame to the agent': 2,
+    'frame to the hub': 2,
+    'the hub looks for work': 2,
+    'five minutes pass': 0.3,
+    'kubectl create': 0.1,
+    'the hub is put back': 0,
+    'the hub is put back and nobody notices': 0,
+    'the agent loses its state': 0,
+    'the member cluster is put back': 0,
+  },
+  // The hub comes back older, with deletes that were pending then; objects come back after their delete.
+  {
+    'a person deletes': 2,
+    'a person approves': 3,
+    'the hub is dumped': 3,
+    'the hub is put back': 3,
+    'the member cluster is backed up': 2,
+    'the objects of the member cluster are put back': 3,
+    'an object is put back under its hands': 3,
+  },
+  // Sessions that overtake each other.
+  {
+    'the agent dials over a dead connection': 4,
+    'late frame of an old connection': 4,
+    'the connection breaks': 2,
+  },
+];
+
+const weightsOf = (profile: Readonly<Record<string, number>>): readonly { step: Step; weight: number }[] =>
+  STEPS.map((step) => ({ step, weight: step.weight * (profile[step.name] ?? 1) }));
+const WEIGHTED = PROFILES.map(weightsOf);
+
+function choose(run: MachineRun): Step | undefined {
+  const weighted = WEIGHTED[run.seed % WEIGHTED.length] ?? [];
+  let at = run.random.next() * weighted.reduce((sum, { weight }) => sum + weight, 0);
+  return weighted.find(({ weight }) => (at -= weight) < 0)?.step;
+}
 
 /** Does one thing that can happen now, and writes it down. */
 export async function step(run: MachineRun): Promise<void> {
   for (;;) {
-    let at = run.random.next() * TOTAL;
-    const chosen = STEPS.find((one) => (at -= one.weight) < 0);
+    const chosen = choose(run);
     if (chosen === undefined) continue;
     const before = run.steps.length;
     run.note(chosen.name);
@@ -213,6 +272,10 @@ async function flush(run: MachineRun): Promise<boolean> {
 async function restoreHub(run: MachineRun, noticed: boolean): Promise<boolean> {
   while (run.zombies.length > 0) await run.buryZombie();
   if (!(await run.hub.restore(noticed))) return false;
+  if (noticed) {
+    const pending = (await run.user.rows()).filter((row) => row.deletion === 'DELETE');
+    run.ledger.restored(pending.map((row) => row.hubUid));
+  }
   run.ledger.hubRestored = true;
   await run.cut();
   return true;

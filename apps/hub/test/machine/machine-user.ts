@@ -10,6 +10,8 @@ import type { MachineLedger } from './machine-ledger.ts';
 /** The agent's clock runs ahead by as much as a run lets pass. */
 const APPROVED_FOR_MS = 30 * 24 * 3_600_000;
 
+const WAITS_FOR_A_PERSON = new Set(['DELETE_BREAKER', 'DELETE_BEFORE_RESTORE', 'DELETED_OBJECT_IS_BACK']);
+
 export interface HubRow {
   readonly hubUid: string;
   readonly name: string;
@@ -86,6 +88,7 @@ export class MachineUser {
   async remove(row: HubRow, deletion: 'DELETE' | 'ORPHAN', ledger: MachineLedger): Promise<void> {
     const object = ledger.objects.get(row.hubUid);
     if (object !== undefined) object.deletion = deletion;
+    delete object?.mustBeSaidAgain;
     await unwant(this.#hub, this.#enrolled, row.hubUid, deletion);
   }
 
@@ -103,7 +106,9 @@ export class MachineUser {
 
   /** Lets through what the breaker holds back. False when it holds nothing. */
   async approve(ledger: MachineLedger): Promise<boolean> {
-    const rows = (await this.rows()).filter((row) => row.deletion === 'DELETE' && row.code === 'DELETE_BREAKER');
+    const rows = (await this.rows()).filter(
+      (row) => row.deletion === 'DELETE' && WAITS_FOR_A_PERSON.has(row.code ?? ''),
+    );
     if (rows.length === 0) return false;
     const { agentId } = this.#enrolled;
     await this.#dataSource.transaction(async (tx) => {
@@ -114,10 +119,7 @@ export class MachineUser {
       await this.#writes.approveDeletes(tx, approval, named as never);
       for (const { hubUid } of rows) await changeDesired(tx, agentId, hubUid, 'TOMBSTONE');
     });
-    for (const { hubUid } of rows) {
-      const object = ledger.objects.get(hubUid);
-      if (object !== undefined) object.approved = true;
-    }
+    for (const { hubUid } of rows) ledger.approve(hubUid);
     return true;
   }
 

@@ -11,39 +11,47 @@ import { StatusError } from './status-error.ts';
 
 export type MemoryKube = Pick<KubeClient, 'get' | 'find' | 'create' | 'replace' | 'apply' | 'patchMerge' | 'delete'>;
 
-/** Runs a request; may refuse it, let it hang, or end the process before or after it. */
-type Around = <T>(verb: keyof MemoryKube, request: () => T) => Promise<T>;
+/** Runs a request (about the object of this name); may refuse it, let it hang, or end the process before or after it. */
+type Around = <T>(verb: keyof MemoryKube, request: () => T, name: string) => Promise<T>;
 
 const atOnce: Around = (_verb, request) => Promise.resolve().then(request);
 
 export function createMemoryKube(store: KubeStore, around: Around = atOnce): MemoryKube {
-  const run = <T>(verb: keyof MemoryKube, request: () => T): Promise<T> =>
-    around(verb, () => {
-      try {
-        return request();
-      } catch (error) {
-        throw error instanceof StatusError ? toKubeError(error) : error;
-      }
-    });
+  const run = <T>(verb: keyof MemoryKube, { name }: { readonly name: string }, request: () => T): Promise<T> =>
+    around(
+      verb,
+      () => {
+        try {
+          return request();
+        } catch (error) {
+          throw error instanceof StatusError ? toKubeError(error) : error;
+        }
+      },
+      name,
+    );
   return {
-    get: (resource, at) => run('get', () => store.read(keyAt(resource, at)) as never),
-    find: (resource, at) => run('find', () => findObject(store, keyAt(resource, at)) as never),
+    get: (resource, at) => run('get', at, () => store.read(keyAt(resource, at)) as never),
+    find: (resource, at) => run('find', at, () => findObject(store, keyAt(resource, at)) as never),
     create: (object, options) =>
-      run('create', () => store.create(keyOf(object), object, writer(options?.fieldManager)) as never),
+      run('create', object.metadata, () => store.create(keyOf(object), object, writer(options?.fieldManager)) as never),
     replace: (object, options) =>
-      run('replace', () => store.update(keyOf(object), () => object, writer(options?.fieldManager)) as never),
+      run(
+        'replace',
+        object.metadata,
+        () => store.update(keyOf(object), () => object, writer(options?.fieldManager)) as never,
+      ),
     apply: (object, { fieldManager, force = false }) =>
-      run('apply', () => {
+      run('apply', object.metadata, () => {
         const by = { ...writer(fieldManager), operation: 'Apply' as const, force };
         return store.apply(keyOf(object), object, by) as never;
       }),
     patchMerge: (resource, at, patch, options) =>
-      run('patchMerge', () => {
+      run('patchMerge', at, () => {
         const change = (live: KubeObject): KubeObject => mergePatch(live, patch) as KubeObject;
         return store.update(keyAt(resource, at), change, writer(options?.fieldManager)) as never;
       }),
     delete: (resource, at, options = {}) =>
-      run('delete', () => {
+      run('delete', at, () => {
         const { uid, resourceVersion } = options;
         store.delete(keyAt(resource, at), {
           ...(uid === undefined ? {} : { uid }),

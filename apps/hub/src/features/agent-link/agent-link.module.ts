@@ -5,6 +5,7 @@ import { Module } from '@nestjs/common';
 import { type HubRuntime, RUNTIME } from '../../platform/lifecycle/hub-runtime.ts';
 import { CLOCK } from '../../platform/lifecycle/time-and-ids.ts';
 import { AgentListener } from './connections/agent-listener.ts';
+import { DeleteLimitsTeller, readDeleteLimits } from './desired/delete-limits.ts';
 import { DeliveryBook } from './desired/delivery-book.ts';
 import { DesiredRepository } from './desired/desired.repository.ts';
 import { EnrolmentRepository } from './sessions/enrolment.repository.ts';
@@ -73,7 +74,11 @@ function createLinkParts(
     {
       provide: DesiredRepository,
       inject: [RUNTIME],
-      useFactory: (runtime: HubRuntime) => new DesiredRepository(runtime.dataSource, runtime.config.deleteLimits),
+      useFactory: ({ dataSource, config, isLineageKnown }: HubRuntime) =>
+        new DesiredRepository(dataSource, {
+          readLimits: (tx) => readDeleteLimits(tx, config.deleteLimits),
+          isLineageKnown,
+        }),
     },
     {
       provide: LINK_PARTS,
@@ -85,6 +90,7 @@ function createLinkParts(
     FleetWorkers,
     NextCaTeller,
     PersonWatch,
+    DeleteLimitsTeller,
   ],
   exports: [AgentListener, NextCaTeller],
 })

@@ -1,5 +1,5 @@
 /**
- * Tells whoever watches logs and metrics what waits for a person: deletes that the breaker holds back (a script that deletes
+ * Tells whoever watches logs and metrics what waits for a person: deletes that wait for an approval (a script that deletes
  * by mistake is seen here first, and one that means it would else wait unseen), and agents in quarantine, whose member
  * clusters get nothing until somebody has looked. Every replica tells: an alarm must not hang on a claim.
  */
@@ -25,10 +25,10 @@ interface Subject {
 const SUBJECTS: readonly Subject[] = [
   {
     level: 'warn',
-    message: 'a delete is held back by the breaker: it waits for approveDeletes, or forget the object',
+    message: 'a delete waits for a person: approveDeletes lets it through, or forget the object',
     gauge: (metrics) => metrics.deletesHeld,
-    find: `SELECT r.hub_uid AS id, r.namespace, r.name, m.name AS "memberCluster", r.deletion_held_at AS since
-      FROM resource AS r JOIN member_cluster AS m ON m.id = r.member_cluster_id
+    find: `SELECT r.hub_uid AS id, r.namespace, r.name, m.name AS "memberCluster", r.deletion_held_at AS since, d.code
+      FROM resource AS r JOIN member_cluster AS m ON m.id = r.member_cluster_id JOIN delivery AS d ON d.hub_uid = r.hub_uid
       WHERE r.deletion_held_at IS NOT NULL AND r.deletion = 'DELETE' ORDER BY r.hub_uid`,
   },
   {

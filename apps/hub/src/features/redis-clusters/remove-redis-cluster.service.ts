@@ -9,7 +9,7 @@ import type { EntityManager } from 'typeorm';
 import type { Caller } from '../../platform/auth/index.ts';
 import { type HubRuntime, RUNTIME } from '../../platform/lifecycle/hub-runtime.ts';
 import { CLOCK } from '../../platform/lifecycle/time-and-ids.ts';
-import { changeDesired, judgeDeletes } from '../agent-link/index.ts';
+import { changeDesired, isHeldForPast, judgeDeletes, readDeleteLimits } from '../agent-link/index.ts';
 import { RunMutationService, type AuditNote } from '../audit/index.ts';
 import { OpenRedisClusterService, stateOf } from './open-redis-cluster.service.ts';
 import { PresentRedisClusterService } from './present-redis-cluster.service.ts';
@@ -111,7 +111,10 @@ export class RemoveRedisClusterService {
     return succeed({ hubUid: row.hub_uid, orphaned: mayExist(row) });
   }
 
-  /** A tombstone of the same kind that waits already is enough: however often it is asked for, one item is queued. */
+  /**
+   * A tombstone of the same kind that waits already is enough: however often it is asked for, one item is queued. One that
+   * waits because the world was another when it was asked for is asked for anew, and judged as if it were the first time.
+   */
   private async bury(
     tx: EntityManager,
     note: AuditNote,
@@ -119,12 +122,12 @@ export class RemoveRedisClusterService {
     { kind, actor }: Burial,
   ): Promise<Outcome<Removed>> {
     note.after = { ...stateOf(row), deletion: kind };
-    if (row.deletion !== kind) {
+    if (row.deletion !== kind || isHeldForPast(row.delivery_code)) {
       const nowMs = this.clock.nowMs();
       await this.writes.setDeletion(tx, row.hub_uid, { deletion: kind, actor, at: new Date(nowMs) });
       await changeDesired(tx, row.agent_id, row.hub_uid, 'TOMBSTONE');
       if (kind === 'DELETE') {
-        const { deleteLimits: limits } = this.runtime.config;
+        const limits = await readDeleteLimits(tx, this.runtime.config.deleteLimits);
         await judgeDeletes(tx, { agentId: row.agent_id, hubUids: [row.hub_uid] }, { limits, nowMs });
       }
       await announce(tx, row, nowMs);

@@ -18,6 +18,7 @@ export interface DatabaseLineage {
 
 export interface HubIdentity {
   hubEpoch: string;
+  madeAt: Date;
 }
 
 const LINEAGE = `s.system_identifier::text AS "systemIdentifier", c.timeline_id AS "timelineId",
@@ -26,7 +27,8 @@ const LINEAGE = `s.system_identifier::text AS "systemIdentifier", c.timeline_id 
   FROM pg_control_system() AS s, pg_control_checkpoint() AS c, pg_database AS d WHERE d.datname = current_database()`;
 export const READ_LINEAGE = `SELECT ${LINEAGE}`;
 /** In one statement: what another connection says of the epoch may be about another database. */
-export const READ_LINEAGE_AND_EPOCH = `SELECT (SELECT hub_epoch FROM hub_identity) AS "hubEpoch", ${LINEAGE}`;
+export const READ_LINEAGE_AND_EPOCH = `SELECT (SELECT hub_epoch FROM hub_identity) AS "hubEpoch",
+  (SELECT created_at FROM hub_identity) AS "madeAt", ${LINEAGE}`;
 
 /** True when both are the same database, as far as PostgreSQL can tell; it may have been put back. */
 export function isSameLineage(a: DatabaseLineage, b: DatabaseLineage): boolean {
@@ -43,13 +45,13 @@ export function continuesLineage(before: DatabaseLineage, now: DatabaseLineage):
 
 /**
  * Reads the identity; makes it at the first start, and gives it a new epoch when the lineage differs. `leave`: an epoch
- * that must not go on, since this process saw its database replaced; another replica may have left it already.
+ * that must not go on, nor any made before it, since this process saw its database replaced; another replica may have left it already.
  */
 export async function ensureHubIdentity(
   tx: EntityManager,
   newEpoch: string,
   nowMs: number,
-  leave: string | null = null,
+  leave: HubIdentity | null = null,
 ): Promise<HubIdentity> {
   const [lineage] = await tx.query<DatabaseLineage[]>(READ_LINEAGE);
   if (!lineage) throw new Error('PostgreSQL does not tell its system identifier');
@@ -60,12 +62,22 @@ export async function ensureHubIdentity(
        timeline_id = excluded.timeline_id, object_ids = excluded.object_ids, created_at = excluded.created_at
      WHERE (hub_identity.system_identifier, hub_identity.timeline_id)
          IS DISTINCT FROM (excluded.system_identifier, excluded.timeline_id)
-       OR hub_identity.object_ids <> excluded.object_ids OR hub_identity.hub_epoch = $6`,
-    [newEpoch, systemIdentifier, timelineId, objectIds, new Date(nowMs), leave],
+       OR hub_identity.object_ids <> excluded.object_ids OR hub_identity.hub_epoch = $6 OR hub_identity.created_at <= $7`,
+    [
+      newEpoch,
+      systemIdentifier,
+      timelineId,
+      objectIds,
+      new Date(nowMs),
+      leave?.hubEpoch ?? null,
+      leave?.madeAt ?? null,
+    ],
   );
   // A database of a release that did not keep them.
   await tx.query('UPDATE hub_identity SET object_ids = $1 WHERE object_ids IS NULL', [objectIds]);
-  const [row] = await tx.query<{ hubEpoch: string }[]>('SELECT hub_epoch AS "hubEpoch" FROM hub_identity');
+  const [row] = await tx.query<HubIdentity[]>(
+    'SELECT hub_epoch AS "hubEpoch", created_at AS "madeAt" FROM hub_identity',
+  );
   if (!row) throw new Error('hub_identity is empty');
-  return { hubEpoch: row.hubEpoch };
+  return row;
 }

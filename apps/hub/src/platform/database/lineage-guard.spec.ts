@@ -48,6 +48,26 @@ describe('the guard of the lineage', () => {
     expect(told).toEqual(['8', '8']);
   });
 
+  it('is in doubt from the moment in which a change is found, before anybody gets that connection, until it was followed', async () => {
+    const guard = new LineageGuard();
+    const followed: ((done: boolean) => void)[] = [];
+    guard.onChange(() => new Promise((done) => void followed.push(done)));
+    await verify(guard, clientOf('7', 1));
+    expect(guard.isFollowed).toBe(true);
+    await verify(guard, clientOf('8', 1));
+    expect(guard.isFollowed).toBe(false);
+    followed[0]?.(false);
+    await verify(guard, clientOf('8', 1));
+    expect(guard.isFollowed).toBe(false);
+    await verify(guard, clientOf('9', 1));
+    followed[1]?.(true);
+    await Promise.resolve();
+    expect(guard.isFollowed).toBe(false);
+    followed[2]?.(true);
+    await Promise.resolve();
+    expect(guard.isFollowed).toBe(true);
+  });
+
   const countChanges = (guard: LineageGuard): (() => number) => {
     let changes = 0;
     guard.onChange(() => Promise.resolve((changes += 1) > 0));

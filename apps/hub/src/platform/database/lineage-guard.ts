@@ -9,10 +9,20 @@ import { continuesLineage, type DatabaseLineage, isSameLineage, READ_LINEAGE } f
 
 export class LineageGuard {
   #known: DatabaseLineage | undefined;
+  #changes = 0;
+  #followedChange = 0;
   #onChange: (lineage: DatabaseLineage) => Promise<boolean> = () => Promise.resolve(true);
 
   get known(): DatabaseLineage | undefined {
     return this.#known;
+  }
+
+  /**
+   * False from the moment in which another database was found until it was followed: what it says may be of yesterday, and its
+   * epoch does not tell so yet. Whoever reads on a connection and asks afterwards is told of that connection too.
+   */
+  get isFollowed(): boolean {
+    return this.#changes === this.#followedChange;
   }
 
   /** Called once per change, after the connection is usable; again with the next one while it resolves with false. */
@@ -49,9 +59,11 @@ export class LineageGuard {
     if (before === undefined || asked === undefined || continuesLineage(before, lineage)) return undefined;
     // Answers overtake each other: one that was asked for before the newest came may say less of the log.
     if (isSameLineage(before, lineage) && continuesLineage(asked, lineage)) return undefined;
+    const change = (this.#changes += 1);
     return () =>
       void this.#onChange(lineage).then((followed) => {
-        if (!followed) this.#known = before;
+        if (followed) this.#followedChange = Math.max(this.#followedChange, change);
+        else this.#known = before;
       });
   }
 }

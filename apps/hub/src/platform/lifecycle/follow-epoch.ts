@@ -19,24 +19,24 @@ interface Following {
   readonly log: Logger;
   /** Told after `identity` has a new epoch. */
   readonly listeners: ReadonlySet<() => void>;
-  /** Reads the epoch; makes a new one when it is still `leave`, whose database is gone. */
-  readonly leaveEpoch: (manager: EntityManager, leave: string) => Promise<HubIdentity>;
+  /** Reads the epoch; makes a new one when it is still `leave`, or one of before it: that database is gone. */
+  readonly leaveEpoch: (manager: EntityManager, leave: HubIdentity) => Promise<HubIdentity>;
 }
 
-type Found = DatabaseLineage & { readonly hubEpoch: string | null };
+type Found = DatabaseLineage & { readonly hubEpoch: string | null; readonly madeAt: Date | null };
 
 /** Returns the way to stop it. */
 export function followEpoch({ dataSource, guard, identity, log, listeners, leaveEpoch }: Following): () => void {
-  const adopt = (hubEpoch: string): void => {
+  const adopt = ({ hubEpoch, madeAt }: HubIdentity): void => {
     if (hubEpoch === identity.hubEpoch) return;
     log.warn({ before: identity.hubEpoch, hubEpoch }, 'the database is another one than before: the hub epoch changes');
-    identity.hubEpoch = hubEpoch;
+    Object.assign(identity, { hubEpoch, madeAt });
     for (const listener of listeners) listener();
   };
   guard.onChange(async (lineage) => {
-    const leave = identity.hubEpoch;
+    const leave = { ...identity };
     try {
-      adopt((await workOnLineage(dataSource, lineage, (manager) => leaveEpoch(manager, leave))).hubEpoch);
+      adopt(await workOnLineage(dataSource, lineage, (manager) => leaveEpoch(manager, leave)));
       return true;
     } catch (error) {
       const what = 'the lineage of the database could not be followed; it is tried with the next connection';
@@ -49,7 +49,7 @@ export function followEpoch({ dataSource, guard, identity, log, listeners, leave
     const [found] = await dataSource.query<Found[]>(READ_LINEAGE_AND_EPOCH);
     if (!found?.hubEpoch || !guard.note(found, asked)) return;
     // A change that was just found is followed by itself.
-    if (told === identity.hubEpoch) adopt(found.hubEpoch);
+    if (told === identity.hubEpoch) adopt({ hubEpoch: found.hubEpoch, madeAt: found.madeAt ?? identity.madeAt });
   };
   // A database that is away is told by others.
   const timer = setInterval(() => void look().catch(() => undefined), LOOK_MS).unref();

@@ -29,6 +29,8 @@ export interface HubRuntime {
   readonly databaseSockets: DatabaseSockets;
   /** Changes when the database turns out to be another one; read it when it is needed. */
   readonly identity: HubIdentity;
+  /** False while another database than before was found and `identity` does not say so yet. */
+  readonly isLineageKnown: () => boolean;
   /** Told after `identity` has a new epoch. */
   readonly epochListeners: Set<() => void>;
   readonly tls: TlsMaterial;

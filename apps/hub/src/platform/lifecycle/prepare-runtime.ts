@@ -6,7 +6,7 @@ import type { EntityManager } from 'typeorm';
 import type { HubConfig } from '../config/hub-config.ts';
 import { WORKER_LOCK } from '../database/claimed-worker.ts';
 import { DatabaseSockets } from '../database/database-sockets.ts';
-import { ensureHubIdentity } from '../database/hub-identity.ts';
+import { ensureHubIdentity, type HubIdentity } from '../database/hub-identity.ts';
 import { LineageGuard } from '../database/lineage-guard.ts';
 import { migrate } from '../database/migrate.ts';
 import { openDataSource, type Schema } from '../database/open-data-source.ts';
@@ -69,6 +69,7 @@ export async function prepareRuntime(
     databaseUrl,
     databaseSockets,
     identity,
+    isLineageKnown: () => guard.isFollowed,
     epochListeners,
     tls: await loadTls(config),
     addresses: { api: '', agents: [] },
@@ -88,7 +89,7 @@ async function startOwnDatabase(config: HubConfig, log: Logger, cleanUps: CleanU
   return server.databaseUrl;
 }
 
-const prepareDatabase = (manager: EntityManager, leave?: string): ReturnType<typeof ensureHubIdentity> =>
+const prepareDatabase = (manager: EntityManager, leave?: HubIdentity): ReturnType<typeof ensureHubIdentity> =>
   manager.transaction(async (tx) => {
     // Makers of one partition would fail each other.
     await tx.query('SELECT pg_advisory_xact_lock($1)', [WORKER_LOCK.housekeeping]);

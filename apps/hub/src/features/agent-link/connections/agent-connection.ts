@@ -204,7 +204,15 @@ export class AgentConnection {
       },
       nonce,
     );
+    if (reason === 'AGENT_AHEAD') await this.#holdDeletes(agent.id, log);
     session.begin(mode, hello.appliedRevision, answer);
+  }
+
+  /** Its agent knows more of this hub than the hub: a restore that nobody noticed, so what was decided since is lost. */
+  async #holdDeletes(agentId: string, log: Logger): Promise<void> {
+    const { link } = this.#parts;
+    const held = await link.turns.run(() => link.desired.holdAsRestored(agentId));
+    if (held.length > 0) log.error({ held }, 'the agent is ahead of this hub: its pending deletes wait for a person');
   }
 
   #offer(): { challenge: string; audience: string } {

@@ -58,7 +58,8 @@ export class DeliveryBook {
 }
 
 const DELIVERY_COLUMNS = `r.hub_uid AS "hubUid", r.project_id AS "projectId", r.hub_generation AS "hubGeneration",
-  r.spec_hash AS "specHash", r.deletion, d.state, d.code, d.attempts, d.applied_generation AS "appliedGeneration",
+  r.spec_hash AS "specHash", r.deletion,
+  (r.deletion = 'DELETE' AND r.deletion_held_at IS NOT NULL) IS TRUE AS "isHeld", d.state, d.code, d.attempts, d.applied_generation AS "appliedGeneration",
   d.applied_hash AS "appliedHash"`;
 
 async function lockResources(

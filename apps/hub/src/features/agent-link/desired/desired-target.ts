@@ -18,7 +18,8 @@ export interface TargetRow {
   readonly deletion: 'DELETE' | 'ORPHAN' | null;
   /**
    * What the breaker says of a DELETE. UNJUDGED: nothing yet. EXPIRED: it was approved, and neither the agent nor its status
-   * has told of the delete before the approval ended; once they have, it is sent until it is acked.
+   * has told of the delete before the approval ended; once they have, it is sent until it is acked. HELD comes before all
+   * else, whatever another replica has noted meanwhile.
    */
   readonly breaker: 'RELEASED' | 'HELD' | 'UNJUDGED' | 'EXPIRED' | null;
   readonly approval: NonNullable<Tombstone['approval']> | null;
@@ -26,12 +27,12 @@ export interface TargetRow {
   readonly revision: number | null;
 }
 
-const BREAKER = `coalesce(
+const BREAKER = `CASE WHEN r.deletion_held_at IS NOT NULL THEN 'HELD' ELSE coalesce(
   (SELECT CASE WHEN a.expires_at <= now() AND EXISTS (SELECT 1 FROM delivery AS d WHERE d.hub_uid = r.hub_uid AND d.state = 'PENDING')
        AND NOT EXISTS (SELECT 1 FROM resource_status AS s WHERE s.hub_uid = r.hub_uid AND (s.gone OR s.terminating))
      THEN 'EXPIRED' ELSE 'RELEASED' END
    FROM tombstone_release AS t LEFT JOIN delete_approval AS a ON a.id = t.approval_id WHERE t.hub_uid = r.hub_uid),
-  CASE WHEN r.deletion_held_at IS NULL THEN 'UNJUDGED' ELSE 'HELD' END)`;
+  'UNJUDGED') END`;
 /** The approval as far as it is about this object: a tombstone does not grow with what was approved beside it. */
 const APPROVAL = `(SELECT json_build_object('id', a.id, 'expiresAt', to_char(a.expires_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'),
      'hubUids', ARRAY (SELECT u FROM unnest(a.hub_uids) AS u WHERE u = r.hub_uid))

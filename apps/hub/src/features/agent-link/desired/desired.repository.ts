@@ -5,9 +5,10 @@
 import type { DataSource } from 'typeorm';
 
 import { appendChanges, type Change } from '../../../platform/database/change-log.ts';
-import type { DeleteLimits } from './delete-breaker.rules.ts';
+import { HOLD_BEFORE_RESTORE } from './delete-breaker.rules.ts';
+import type { ReadDeleteLimits } from './delete-limits.ts';
 import { TARGET_COLUMNS, type TargetRow } from './desired-target.ts';
-import { judgeDeletes } from './judge-deletes.ts';
+import { holdDeletes, judgeDeletes } from './judge-deletes.ts';
 
 /** Changes read at once; more follow in the next Delta. */
 const CHANGES_PER_READ = 200;
@@ -25,13 +26,25 @@ export interface Withheld {
   readonly message: string;
 }
 
+/** What deletes must pass besides their own rows. */
+export interface DeleteGate {
+  readonly readLimits: ReadDeleteLimits;
+  /** False from the moment in which another database was found until its new epoch is written: it may be of yesterday. */
+  readonly isLineageKnown: () => boolean;
+}
+
 export class DesiredRepository {
   readonly #dataSource: DataSource;
-  readonly #limits: DeleteLimits;
+  readonly #gate: DeleteGate;
 
-  constructor(dataSource: DataSource, limits: DeleteLimits) {
+  constructor(dataSource: DataSource, gate: DeleteGate) {
     this.#dataSource = dataSource;
-    this.#limits = limits;
+    this.#gate = gate;
+  }
+
+  /** Ask after the rows were read. When it is false no delete of them may be sent. */
+  get maySendDeletes(): boolean {
+    return this.#gate.isLineageKnown();
   }
 
   /** Everything after a revision, merged by hubUid, oldest first, and `again`: objects to be sent once more. */
@@ -106,8 +119,12 @@ export class DesiredRepository {
   async postpone(hubUids: readonly string[], pauseMs: number): Promise<void> {
     if (hubUids.length === 0) return;
     await this.#dataSource.query(
-      `UPDATE delivery SET next_attempt_at = now() + $2 * interval '1 millisecond'
-       WHERE hub_uid = ANY($1::uuid[]) AND next_attempt_at IS NOT NULL`,
+      // In the order in which all lock them: deletes that are made to wait (hold_deletes) are many, too.
+      `WITH due AS (
+         SELECT hub_uid FROM delivery WHERE hub_uid = ANY($1::uuid[]) AND next_attempt_at IS NOT NULL
+         ORDER BY hub_uid FOR NO KEY UPDATE
+       )
+       UPDATE delivery AS d SET next_attempt_at = now() + $2 * interval '1 millisecond' FROM due WHERE d.hub_uid = due.hub_uid`,
       [hubUids, pauseMs],
     );
   }
@@ -139,8 +156,16 @@ export class DesiredRepository {
 
   /** Takes deletes without a verdict through the breaker. Returns the hubUids that may be sent. */
   release(agentId: string, hubUids: readonly string[], nowMs: number): Promise<ReadonlySet<string>> {
-    return this.#dataSource.transaction((tx) =>
-      judgeDeletes(tx, { agentId, hubUids }, { limits: this.#limits, nowMs }),
+    return this.#dataSource.transaction(async (tx) =>
+      judgeDeletes(tx, { agentId, hubUids }, { limits: await this.#gate.readLimits(tx), nowMs }),
     );
+  }
+
+  /** For an agent that knows more of this hub than the hub itself. Returns the hubUids of the deletes that wait now. */
+  holdAsRestored(agentId: string): Promise<readonly string[]> {
+    return this.#dataSource.transaction(async (tx) => {
+      await tx.query('SELECT 1 FROM agent_spec_head WHERE agent_id = $1 FOR UPDATE', [agentId]);
+      return holdDeletes(tx, agentId, HOLD_BEFORE_RESTORE);
+    });
   }
 }

@@ -2,7 +2,8 @@
  * Takes deletes of one agent through the breaker and books the verdict: let through for good, or held until a person
  * approves them. Every delete is judged once, in the mutation that asks for it, so that an agent that is away
  * does not stretch many deletes over many windows; what comes without a verdict (a hub of before, a bug) is judged
- * before it is sent. Rows are locked before the breaker, as a mutation does it: the other order would deadlock with it.
+ * before it is sent. What is held already is not judged again: another replica, with other settings or a read of before,
+ * would let it through. Rows are locked before the breaker, as a mutation does it: the other order would deadlock with it.
  */
 import type { EntityManager } from 'typeorm';
 
@@ -11,6 +12,7 @@ import {
   BREAKER_WINDOW_MS,
   type DeleteLimits,
   explainHold,
+  type HoldReason,
   judgeDelete,
   type PassedDeletes,
 } from './delete-breaker.rules.ts';
@@ -33,6 +35,23 @@ interface DoomedRow {
   readonly actor: string | null;
   /** A person approved it; OVER: the approval has expired. */
   readonly approval: 'GOOD' | 'OVER' | null;
+}
+
+/**
+ * Makes every pending delete of an agent wait for a person, approved or not: what it was about may be another object by now.
+ * Returns their hubUids. The spec head must be locked, or no mutation be able to come between.
+ */
+export async function holdDeletes(
+  tx: Pick<EntityManager, 'query'>,
+  agentId: string,
+  { code, message }: HoldReason,
+): Promise<readonly string[]> {
+  const rows = await tx.query<{ held: string[] }[]>('SELECT hold_deletes($1, $2, $3)::text[] AS held', [
+    agentId,
+    code,
+    message,
+  ]);
+  return rows[0]?.held ?? [];
 }
 
 /** Returns the hubUids that may be sent. */
@@ -62,6 +81,7 @@ function lockDoomed(tx: EntityManager, { agentId, hubUids }: DeletesOfAgent, now
        (SELECT CASE WHEN a.expires_at > $3 THEN 'GOOD' ELSE 'OVER' END FROM tombstone_release AS t
           JOIN delete_approval AS a ON a.id = t.approval_id WHERE t.hub_uid = r.hub_uid) AS approval
      FROM resource AS r WHERE r.agent_id = $1 AND r.hub_uid = ANY($2::uuid[]) AND r.deletion = 'DELETE'
+       AND r.deletion_held_at IS NULL
      ORDER BY r.hub_uid FOR NO KEY UPDATE OF r`,
     [agentId, hubUids, new Date(nowMs)],
   );

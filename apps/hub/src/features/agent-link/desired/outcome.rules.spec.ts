@@ -7,6 +7,7 @@ const row: DeliveryRow = {
   hubGeneration: 3,
   specHash: 'hash3',
   deletion: null,
+  isHeld: false,
   state: 'PENDING',
   code: null,
   attempts: 0,
@@ -91,6 +92,10 @@ describe('an outcome', () => {
   it('about an object that is held for a person is no news', () => {
     const held = { ...row, code: 'GENERATION_AHEAD' };
     expect(bookOutcome(held, { ...outcome, state: 'REJECTED', code: 'GENERATION_REUSED' }, undefined)).toEqual({});
+    const doomed = { ...row, deletion: 'DELETE', isHeld: true } as const;
+    const refused = { ...outcome, hubGeneration: 0, state: 'REJECTED', code: 'DELETE_BREAKER' } as const;
+    expect(bookOutcome(doomed, refused, undefined)).toEqual({});
+    expect(bookOutcome(doomed, { ...refused, state: 'DELETED' }, undefined)).toEqual({ remove: true });
   });
 });
 

@@ -12,6 +12,8 @@ export interface DeliveryRow {
   readonly hubGeneration: number;
   readonly specHash: string;
   readonly deletion: 'DELETE' | 'ORPHAN' | null;
+  /** The delete waits for a person: what was said of it before is no news, and must not hide why it waits. */
+  readonly isHeld: boolean;
   readonly state: DeliveryState;
   /** GENERATION_AHEAD: held until a person has saved; the agent's refusals of what it is told meanwhile are no news. */
   readonly code: string | null;
@@ -96,7 +98,7 @@ const isStrange = (row: DeliveryRow, { generation, hash }: Applied): boolean =>
   generation > row.hubGeneration || (generation === row.hubGeneration && hash !== row.specHash);
 
 function bookRefused(row: DeliveryRow, outcome: ObjectOutcome, state: 'REJECTED' | 'WAITING'): Booking {
-  if (row.code === 'GENERATION_AHEAD') return {};
+  if (row.code === 'GENERATION_AHEAD' || row.isHeld) return {};
   const change = changeIfCurrent(row, outcome, state);
   if (outcome.code === 'GENERATION_AHEAD') return { compare: true, ...change };
   const isCurrent = outcome.hubGeneration === row.hubGeneration;

@@ -1,7 +1,8 @@
 /**
  * Sorts what an agent should hold into what is sent and what is not: a spec that the definition there cannot hold is
- * withheld (03 rule 14), a delete passes the breaker first (rule 2). What is not sent is booked with its reason, and a
- * snapshot names it as held, since the agent would else take it for something that this hub does not know.
+ * withheld (03 rule 14), a delete passes the breaker first (rule 2), and none goes while the database may be of yesterday
+ * (rule 8). What is not sent is booked with its reason, and a snapshot names it as held, since the agent would else take
+ * it for something that this hub does not know.
  */
 import { explainTooNew } from './crd-skew.rules.ts';
 import type { DesiredRepository } from './desired.repository.ts';
@@ -27,7 +28,9 @@ export async function splitDesired(rows: readonly TargetRow[], parts: SplitParts
   const doomed = rows.filter((row) => row.deletion === 'DELETE');
   const tooNew = await withhold(wanted, parts);
   const released = await release(doomed, parts);
-  const mayGo = (row: TargetRow): boolean => row.breaker === 'RELEASED' || released.has(row.hubUid);
+  const isPassed = (row: TargetRow): boolean => row.breaker === 'RELEASED' || released.has(row.hubUid);
+  const { maySendDeletes } = parts.desired;
+  const mayGo = (row: TargetRow): boolean => maySendDeletes && isPassed(row);
   return {
     upserts: wanted.filter((row) => !tooNew.has(row.hubUid)),
     tombstones: rows.filter((row) => row.deletion === 'ORPHAN' || (row.deletion === 'DELETE' && mayGo(row))),

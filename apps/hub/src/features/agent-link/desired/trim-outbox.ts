@@ -23,6 +23,7 @@ export async function trimOutbox(tx: EntityManager): Promise<void> {
     `DELETE FROM delete_approval AS a WHERE a.expires_at < now() - interval '31 days'
        AND NOT EXISTS (SELECT 1 FROM tombstone_release AS t WHERE t.approval_id = a.id)`,
   );
+  await tx.query(`DELETE FROM replica_delete_limits WHERE seen_at < now() - interval '1 day'`);
   await tx.query(
     // A row that somebody counts in at present is skipped: counting must never wait for tidiness.
     `DELETE FROM agent_rollup WHERE count = 0 AND (agent_id, project_id, mode, version, phase) IN (
