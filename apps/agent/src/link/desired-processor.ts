@@ -155,8 +155,7 @@ export class DesiredProcessor {
 
   async #tombstone(tombstone: Tombstone): Promise<ObjectOutcome> {
     const { api, bounds, state, index, clock } = this.#parts;
-    const { hubUid, operation } = tombstone;
-    const approvalId = tombstone.approval?.id;
+    const { hubUid } = tombstone;
     const before = state.current.tombstones.get(hubUid);
     const { outcome, remember, written } = await applyTombstone(
       {
@@ -172,11 +171,16 @@ export class DesiredProcessor {
     );
     if (written !== undefined) index.wrote(written);
     if (outcome.state === 'DELETED' && index.holds(tombstone, hubUid)) index.sawGone(tombstone);
-    const isNew = before?.operation !== operation || (approvalId !== undefined && before.approvalId !== approvalId);
-    if (remember && isNew) {
-      const carriedOut = { operation, atMs: clock.nowMs(), ...(approvalId === undefined ? {} : { approvalId }) };
-      await state.changeDurably((now) => rememberTombstone(now, hubUid, carriedOut));
-    }
+    if (remember) await this.#remember(tombstone);
     return outcome;
+  }
+
+  async #remember({ hubUid, operation, approval }: Tombstone): Promise<void> {
+    const { state, clock } = this.#parts;
+    const before = state.current.tombstones.get(hubUid);
+    const isUsedUp = approval === undefined || before?.approvalId === approval.id;
+    if (before?.operation === operation && isUsedUp) return;
+    const done = { operation, atMs: clock.nowMs(), ...(approval === undefined ? {} : { approvalId: approval.id }) };
+    await state.changeDurably((now) => rememberTombstone(now, hubUid, done));
   }
 }

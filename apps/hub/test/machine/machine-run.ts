@@ -132,10 +132,8 @@ export class MachineRun {
   async deliverToHub(connection = this.connection, twice = false): Promise<string | false> {
     const frame = connection?.toHub.shift();
     if (connection === undefined || frame === undefined) return false;
-    const isLate = connection !== this.connection && frame.type !== 'Heartbeat';
-    const before = isLate ? JSON.stringify(await this.user.look()) : '';
-    await this.hub.take(connection, frame);
-    if (isLate) await this.#judgeLate(before);
+    if (connection === this.connection || frame.type === 'Heartbeat') await this.hub.take(connection, frame);
+    else await this.#takeLate(connection, frame);
     if (frame.type === 'DesiredAck') {
       this.#acked = true;
       if (twice) await this.hub.take(connection, frame);
@@ -146,8 +144,10 @@ export class MachineRun {
   }
 
   /** Of a session that another has taken over: nothing of it counts any more. */
-  async #judgeLate(before: string): Promise<void> {
+  async #takeLate(connection: MachineConnection, frame: MachineConnection['toHub'][number]): Promise<void> {
     this.ledger.seen.lateAck += 1;
+    const before = JSON.stringify(await this.user.look());
+    await this.hub.take(connection, frame);
     if (JSON.stringify(await this.user.look()) === before) return;
     this.ledger.violations.push('a frame of an earlier session changed what the hub has booked');
   }
