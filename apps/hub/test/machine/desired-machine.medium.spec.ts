@@ -8,6 +8,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { enrol, type Enrolled } from '../link-fixture.ts';
 import { createTestDatabase, startTestHub, type TestHub } from '../start-test-hub.ts';
 import { MachineHub } from './machine-hub.ts';
+import type { MachineLedger } from './machine-ledger.ts';
 import { compareWithReference } from './machine-reference.ts';
 import { MachineRun } from './machine-run.ts';
 import { step } from './machine-steps.ts';
@@ -24,6 +25,7 @@ const AT_ONCE = 6;
 let hub: TestHub;
 let projectId: string;
 let letGo: () => void;
+const seen: MachineLedger['seen'][] = [];
 
 beforeAll(async () => {
   // What is tested is order, not what survives a power cut of the database.
@@ -63,6 +65,7 @@ async function play(seed: number, timers: MachineTimers): Promise<void> {
     run.note('everybody is well again');
     await run.comeToRest();
     expect(await compareWithReference(run)).toEqual([]);
+    seen.push(run.ledger.seen);
   } catch (error) {
     const story = run.steps.map((line, index) => `${String(index + 1).padStart(4)}  ${line}`).join('\n');
     throw new Error(`seed ${seed}: ${String(error)}\n${story}\nrepeat it: SEED=${seed} RUNS=1`, { cause: error });
@@ -89,3 +92,9 @@ it.each(starts)(
     await Promise.all(Array.from({ length: AT_ONCE }, playOn));
   },
 );
+
+it.runIf(RUNS >= 100)('has met in these lives what it is about', () => {
+  const names = ['refusedDelete', 'putBack', 'heldByRestore', 'lateAck', 'overtaken'] as const;
+  const counts = names.map((name) => [name, seen.reduce((sum, one) => sum + one[name], 0)] as const);
+  expect(counts.filter(([, count]) => count < 5)).toEqual([]);
+});

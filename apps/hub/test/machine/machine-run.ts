@@ -3,6 +3,7 @@
  * side dies between any two steps, backups are put back. After every step the book (machine-ledger) must be without a
  * violation; at the end everything is healed and must come to rest, in step, within a bound.
  */
+import type { DesiredAck } from '#protocol';
 import { makeRandom } from '#testing';
 import type { SeededRandom } from '#testing';
 import { describeFrame } from './describe-frame.ts';
@@ -135,9 +136,8 @@ export class MachineRun {
     if (connection === this.connection || frame.type === 'Heartbeat') await this.hub.take(connection, frame);
     else await this.#takeLate(connection, frame);
     if (frame.type === 'DesiredAck') {
-      this.#acked = true;
       if (twice) await this.hub.take(connection, frame);
-      for (const { code } of frame.payload.outcomes) this.#noteRefusal(code);
+      this.#noteAck(frame.payload);
     }
     if (!connection.open && connection === this.connection) await this.cut();
     return describeFrame(frame);
@@ -152,9 +152,11 @@ export class MachineRun {
     this.ledger.violations.push('a frame of an earlier session changed what the hub has booked');
   }
 
-  #noteRefusal(code: string | undefined): void {
-    if (code === 'DELETE_BREAKER') this.ledger.seen.refusedDelete += 1;
-    if (code === 'DELETED_OBJECT_IS_BACK') this.ledger.seen.putBack += 1;
+  #noteAck({ outcomes }: DesiredAck): void {
+    this.#acked = true;
+    const codes = outcomes.map(({ code }) => code);
+    if (codes.includes('DELETE_BREAKER')) this.ledger.seen.refusedDelete += 1;
+    if (codes.includes('DELETED_OBJECT_IS_BACK')) this.ledger.seen.putBack += 1;
   }
 
   /** A new process reads what the old one left in the cluster. */
