@@ -133,8 +133,7 @@ export class MachineRun {
   async deliverToHub(connection = this.connection, twice = false): Promise<string | false> {
     const frame = connection?.toHub.shift();
     if (connection === undefined || frame === undefined) return false;
-    if (connection === this.connection || frame.type === 'Heartbeat') await this.hub.take(connection, frame);
-    else await this.#takeLate(connection, frame);
+    await this.#take(connection, frame);
     if (frame.type === 'DesiredAck') {
       if (twice) await this.hub.take(connection, frame);
       this.#noteAck(frame.payload);
@@ -144,7 +143,8 @@ export class MachineRun {
   }
 
   /** Of a session that another has taken over: nothing of it counts any more. */
-  async #takeLate(connection: MachineConnection, frame: MachineConnection['toHub'][number]): Promise<void> {
+  async #take(connection: MachineConnection, frame: MachineConnection['toHub'][number]): Promise<void> {
+    if (connection === this.connection || frame.type === 'Heartbeat') return this.hub.take(connection, frame);
     this.ledger.seen.lateAck += 1;
     const before = JSON.stringify(await this.user.look());
     await this.hub.take(connection, frame);
