@@ -61,11 +61,18 @@ export const statusItem = v.object({
   gone: v.exactOptional(v.boolean()),
   terminating: v.exactOptional(v.boolean()),
   unclaimed: v.exactOptional(v.boolean()),
-  numbers: v.exactOptional(v.record(field.shortText, v.pipe(v.number(), v.finite()))),
+  numbers: v.exactOptional(field.numbers),
   hash: v.exactOptional(field.digest),
 });
 
-const inventoryObject = v.object({
+const guestItem = v.object({
+  hubUid: field.requiredText,
+  namespace: field.requiredText,
+  name: field.requiredText,
+  numbers: field.numbers,
+});
+
+export const inventoryObject = v.object({
   hubUid: field.requiredText,
   hubGeneration: field.count,
   specHash: field.shortText,
@@ -74,7 +81,7 @@ const inventoryObject = v.object({
   unclaimed: v.boolean(),
 });
 
-const eventItem = v.object({
+export const eventItem = v.object({
   hubUid: v.exactOptional(field.requiredText),
   namespace: field.requiredText,
   name: field.requiredText,
@@ -107,6 +114,7 @@ export const agentPayloadSchemas: Schemas = {
     complete: v.exactOptional(v.boolean()),
     inventory: v.exactOptional(field.inventoryState),
     statusDigest: v.exactOptional(field.digest),
+    guests: v.exactOptional(v.array(guestItem)),
   }),
   Heartbeat: v.object({ inventory: field.inventoryState }),
   InventoryChunk: v.object({ objects: v.array(inventoryObject), last: v.boolean() }),

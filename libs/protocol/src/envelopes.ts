@@ -1,19 +1,15 @@
 /** Which messages exist in each direction, and the envelope they travel in: `{type, nonce, payload}`; a nonce pairs an answer. */
+import type { Enrol, EnrolPending, Enrolled, KeyAccepted, KeyRotation } from './identity-messages.ts';
 import type {
   Challenge,
   Delta,
   DesiredAck,
   Empty,
-  Enrol,
-  EnrolPending,
-  Enrolled,
   EventAck,
   EventBatch,
   Heartbeat,
   Hello,
   InventoryChunk,
-  KeyAccepted,
-  KeyRotation,
   Reconnect,
   Refused,
   Slow,

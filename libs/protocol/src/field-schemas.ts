@@ -6,14 +6,19 @@ import type { ForeignField, StatusDetails } from './messages.ts';
 /** Deepest nesting of a free JSON value: canonical JSON and other walks are recursive. */
 const MAX_JSON_DEPTH = 64;
 
-export const shortText = v.pipe(v.string(), v.maxLength(512));
-export const longText = v.pipe(v.string(), v.maxLength(64 * 1024));
-export const requiredText = v.pipe(v.string(), v.minLength(1), v.maxLength(512));
+/** In characters. */
+export const MAX_SHORT_TEXT = 512;
+export const MAX_LONG_TEXT = 64 * 1024;
+
+export const shortText = v.pipe(v.string(), v.maxLength(MAX_SHORT_TEXT));
+export const longText = v.pipe(v.string(), v.maxLength(MAX_LONG_TEXT));
+export const requiredText = v.pipe(v.string(), v.minLength(1), v.maxLength(MAX_SHORT_TEXT));
 /** A count or revision: a safe integer from 0. */
 export const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 export const generation = v.pipe(v.number(), v.safeInteger(), v.minValue(1));
 export const sha256 = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, 'not a SHA-256 in hex'));
 export const digest = v.pipe(v.string(), v.regex(/^[0-9a-f]{32}$/, 'not a digest'));
+export const numbers = v.record(shortText, v.pipe(v.number(), v.finite()));
 export const inventoryState = v.picklist(['SYNCED', 'UNKNOWN']);
 export const versions = v.pipe(v.array(count), v.minLength(1), v.maxLength(32));
 

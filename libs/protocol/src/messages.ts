@@ -210,6 +210,15 @@ export interface StatusItem {
   readonly hash?: string;
 }
 
+/** Numbers of an object that another agent of this member cluster pushed, told by the agent that operates it. */
+export interface GuestItem {
+  readonly hubUid: string;
+  readonly namespace: string;
+  readonly name: string;
+  /** Empty: this agent operates it no more, or nothing answers it. */
+  readonly numbers: Readonly<Record<string, number>>;
+}
+
 export interface StatusBatch {
   /** From 0 in each session; order of status is (sessionNo, counter). */
   readonly counter: number;
@@ -223,6 +232,8 @@ export interface StatusBatch {
    * tell. A hub that has stored just that says so, and a herd of agents after its restart sends nothing again.
    */
   readonly statusDigest?: string;
+  /** Beside `items`; in no digest, as numbers never are. */
+  readonly guests?: readonly GuestItem[];
 }
 
 export interface StatusAck {
@@ -258,38 +269,11 @@ export interface EventBatch {
 }
 export type EventAck = Pick<EventBatch, 'counter'>;
 
-export interface Enrol {
-  readonly token: string;
-  /** Raw Ed25519 public key, base64url. */
-  readonly publicKey: string;
-  readonly fingerprint: string;
-  readonly scope: Scope;
-  readonly agentVersion: string;
-  readonly instanceId: string;
-  /** Ed25519 over `enrolSigningInput`: proof that the sender holds the key. */
-  readonly signature: string;
-}
-export interface EnrolPending {
-  readonly message: string;
-  readonly retryAfterMs: number;
-}
-export interface Enrolled {
-  readonly agentId: string;
-  readonly hubEpoch: string;
-}
 export interface Refused {
   readonly code: string;
   readonly message: string;
   /** True: no retry before a person acted; the agent slows down to one try a minute. */
   readonly terminal: boolean;
-}
-export interface KeyRotation {
-  readonly newPublicKey: string;
-  /** Signed with the old key over (new key, agent id). */
-  readonly signature: string;
-}
-export interface KeyAccepted {
-  readonly publicKey: string;
 }
 export interface Slow {
   readonly pauseMs: number;

@@ -2,7 +2,7 @@
  * Where agents come in: TCP, the queue for admission, TLS unless a balancer in front ends it, one WebSocket path and
  * nothing else. Every other request is answered 404, so that a browser or a probe at the wrong port learns nothing.
  */
-import { AGENT_PATH, MAX_FRAME_BYTES, SUBPROTOCOL } from '#protocol';
+import { AGENT_PATH, MAX_FRAME_BYTES, MAX_TOLERATED_FRAME_BYTES, SUBPROTOCOL } from '#protocol';
 import { createServer as createPlainServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import { type AddressInfo, createServer as createTcpServer, type Server as TcpServer, type Socket } from 'node:net';
@@ -26,8 +26,8 @@ export interface AgentFrontParts {
   readonly waitingHellos: () => number;
   readonly nowMs: () => number;
   readonly isDraining: () => boolean;
-  /** `host`: the request's Host header. */
-  readonly serve: (socket: WebSocket, host: string | undefined) => void;
+  /** `host`: the request's Host header. Call `trust` once it is known who the peer is. */
+  readonly serve: (socket: WebSocket, host: string | undefined, trust: () => void) => void;
 }
 
 export class AgentFront {
@@ -41,7 +41,7 @@ export class AgentFront {
   readonly #webSockets = new WebSocketServer({
     noServer: true,
     clientTracking: false,
-    maxPayload: MAX_FRAME_BYTES,
+    maxPayload: MAX_TOLERATED_FRAME_BYTES,
     perMessageDeflate: false,
     handleProtocols: (offered) => (offered.has(SUBPROTOCOL) ? SUBPROTOCOL : false),
   });
@@ -115,8 +115,21 @@ export class AgentFront {
       return;
     }
     const { host } = request.headers;
-    this.#webSockets.handleUpgrade(request, socket, head, (webSocket) => this.#parts.serve(webSocket, host));
+    this.#webSockets.handleUpgrade(request, socket, head, (webSocket) =>
+      this.#parts.serve(webSocket, host, boundUntrusted(socket)),
+    );
   }
+}
+
+/** All that somebody unknown may send, in one frame or many: no stranger's frame of megabytes is kept in memory. */
+function boundUntrusted(socket: Duplex): () => void {
+  let left = MAX_FRAME_BYTES;
+  const count = (chunk: Buffer): void => {
+    left -= chunk.length;
+    if (left < 0) socket.destroy();
+  };
+  socket.on('data', count);
+  return () => socket.off('data', count);
 }
 
 const refuse: RequestListener = (_, response) => {

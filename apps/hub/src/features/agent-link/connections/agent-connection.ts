@@ -11,6 +11,7 @@ import {
   type Hello,
   MAX_FRAME_BYTES,
   MAX_HANDSHAKE_FRAME_BYTES,
+  MAX_TOLERATED_FRAME_BYTES,
   type ParseError,
   versionsOf,
 } from '#protocol';
@@ -31,6 +32,10 @@ const HELLO_PATIENCE_MS = 15_000;
 const APPROVAL_TIMEOUT_MS = 10 * 60_000;
 /** Frames that may wait for the database. */
 const MAX_WAITING_FRAMES = 32;
+/** Bytes of frames that may wait for the database. */
+const MAX_WAITING_BYTES = 4 * MAX_FRAME_BYTES;
+/** An agent that sends what no hub can read comes back after so long: at once it would only send it again. */
+const UNREADABLE_PAUSE_MS = 60_000;
 /** Four heartbeats missed: the socket is dead, whatever TCP says. */
 const SILENCE_TIMEOUT_MS = 4 * HEARTBEAT_INTERVAL_MS + 5_000;
 
@@ -55,6 +60,7 @@ export class AgentConnection {
   readonly #challenge = createChallenge();
   #chain: Promise<void> = Promise.resolve();
   #waiting = 0;
+  #waitingBytes = 0;
   #session: AgentSession | undefined;
   #deadlineMs = 0;
   #deadlineReason = '';
@@ -78,13 +84,16 @@ export class AgentConnection {
 
   receive(data: FrameData): void {
     this.#waiting += 1;
-    if (this.#waiting === MAX_WAITING_FRAMES) this.#parts.peer.pause();
+    this.#waitingBytes += data.length;
+    if (this.#waiting >= MAX_WAITING_FRAMES || this.#waitingBytes >= MAX_WAITING_BYTES) this.#parts.peer.pause();
     this.#chain = this.#chain
       .then(() => this.#work(data))
       .catch((error: unknown) => this.#fail(error))
       .then(() => {
         this.#waiting -= 1;
-        if (this.#waiting === MAX_WAITING_FRAMES / 2) this.#parts.peer.resume();
+        this.#waitingBytes -= data.length;
+        const isEasy = this.#waiting <= MAX_WAITING_FRAMES / 2 && this.#waitingBytes <= MAX_WAITING_BYTES / 2;
+        if (isEasy) this.#parts.peer.resume();
       });
   }
 
@@ -109,12 +118,14 @@ export class AgentConnection {
   async #work(data: FrameData): Promise<void> {
     if (!this.#parts.peer.isOpen) return;
     const { dialect } = this.#parts.peer;
-    const parsed = dialect.parseAgentFrame(data, this.#session ? MAX_FRAME_BYTES : MAX_HANDSHAKE_FRAME_BYTES);
+    const maxBytes = this.#session ? MAX_TOLERATED_FRAME_BYTES : MAX_HANDSHAKE_FRAME_BYTES;
+    const parsed = dialect.parseAgentFrame(data, maxBytes);
     if (!parsed.ok) return this.#refuseFrame(parsed.error);
     this.#parts.link.metrics.frames.inc({ type: parsed.message.type });
     if (!this.#session) return this.#shakeHands(parsed.message);
     this.#closeAfter(SILENCE_TIMEOUT_MS, 'silence');
     this.#parts.link.seen.note(this.#session.agentId);
+    if (parsed.partlyRead) this.#session.tellUnreadable(parsed.message.type, parsed.partlyRead);
     await this.#session.handle(parsed.message);
   }
 
@@ -226,10 +237,11 @@ export class AgentConnection {
     this.#parts.peer.close(CLOSE.refused, refused.code);
   }
 
-  /** A type of a later protocol is skipped; everything else that cannot be read ends the connection. */
+  /** A type of a later protocol is skipped; what is no list of items and cannot be read ends the connection. */
   #refuseFrame(error: ParseError): void {
     if (error.code === 'UNKNOWN_TYPE') return;
     this.#log.warn({ code: error.code, path: error.path }, 'a frame could not be read');
+    this.#session?.askBack(UNREADABLE_PAUSE_MS);
     this.#parts.peer.close(CLOSE.badFrame, error.code);
   }
 

@@ -50,7 +50,7 @@ export class AgentListener implements BeforeApplicationShutdown {
       waitingHellos: () => link.sessions.waitingHellos,
       nowMs: () => link.clock.monotonicMs(),
       isDraining: () => readiness.draining,
-      serve: (socket, host) => this.#serve(socket, chooseAudience(runtime.addresses.agents, host)),
+      serve: (socket, host, trust) => this.#serve(socket, chooseAudience(runtime.addresses.agents, host), trust),
     });
     this.#timers = [
       setInterval(() => this.#tellApprovals(), APPROVAL_POLL_MS).unref(),
@@ -94,7 +94,7 @@ export class AgentListener implements BeforeApplicationShutdown {
     await this.link.seen.stop();
   }
 
-  #serve(socket: WebSocket, audience: string): void {
+  #serve(socket: WebSocket, audience: string, trust: () => void): void {
     const connection = new AgentConnection({
       peer: new AgentPeer(socket),
       link: this.link,
@@ -103,6 +103,7 @@ export class AgentListener implements BeforeApplicationShutdown {
       nextCa: this.runtime.tls.nextCaCertificate,
       log: this.#log,
       onSession: (session) => {
+        trust();
         this.#pending.delete(connection);
         this.live.add(session);
         socket.once('close', () => this.live.remove(session));

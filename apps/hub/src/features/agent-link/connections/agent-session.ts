@@ -3,7 +3,7 @@
  * and events are the exception: they are handed to the replica's common commits and acked after them, so that no agent
  * waits for another.
  */
-import type { AgentMessage, DesiredAck, EventBatch, InventoryChunk, StatusBatch, Welcome } from '#protocol';
+import type { AgentMessage, DesiredAck, EventBatch, InventoryChunk, PartlyRead, StatusBatch, Welcome } from '#protocol';
 import type { Logger } from 'pino';
 
 import { acceptKey } from '../sessions/accept-key.ts';
@@ -11,6 +11,7 @@ import { type AgentPeer, CLOSE } from '../admission/agent-peer.ts';
 import type { Beginning, DesiredSender } from '../desired/desired-sender.ts';
 import type { LinkParts } from './link-parts.ts';
 import type { AgentRow } from '../sessions/agent-row.ts';
+import { UnreadableItems } from '../status/unreadable-items.ts';
 
 export type SessionEnd = 'TAKEN_OVER' | 'QUARANTINED' | 'REVOKED' | 'RESTART';
 /** Status batches an agent may have unacked. */
@@ -21,6 +22,8 @@ const MAX_STATUS_IN_FLIGHT = 4 * STATUS_WINDOW;
 const MAX_INVENTORY_OBJECTS = 100_000;
 /** One comparison of inventories a minute: two sides that cannot agree must not do nothing else. */
 const COMPARE_PAUSE_MS = 60_000;
+/** Of one frame, in the log. */
+const MAX_NAMED_ITEMS = 10;
 
 export interface SessionParts {
   readonly agent: AgentRow;
@@ -38,6 +41,7 @@ export class AgentSession {
   readonly sender: DesiredSender;
   readonly #parts: SessionParts;
   readonly #inventoryObjects: InventoryChunk['objects'][number][] = [];
+  readonly #unreadable = new UnreadableItems();
   #inventory: 'SYNCED' | 'UNKNOWN';
   #statusInFlight = 0;
   #eventsInFlight = 0;
@@ -74,6 +78,20 @@ export class AgentSession {
       case 'Enrol':
         this.#parts.log.warn({ type: message.type }, 'a second handshake in one session is ignored');
     }
+  }
+
+  /** Items of this message say less than their agent meant, or nothing: a person is told, and the rest counts. */
+  tellUnreadable(type: AgentMessage['type'], items: readonly PartlyRead[]): void {
+    const { link, log, peer } = this.#parts;
+    const events = this.#unreadable.toEvents(type, items, link.clock.nowMs());
+    if (events.length === 0) return;
+    log.warn(
+      { type, count: items.length, items: items.slice(0, MAX_NAMED_ITEMS) },
+      'items of an agent could not be read in full',
+    );
+    link.events
+      .add({ session: this, items: events }, () => peer.isOpen && !this.#ended)
+      .catch((error: unknown) => log.error({ err: error }, 'what could not be read was not told to people'));
   }
 
   /** Tells why, and closes. The row of the session is left to whoever took it, or to `close`. */

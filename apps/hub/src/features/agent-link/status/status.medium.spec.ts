@@ -10,7 +10,7 @@ import {
   type Wanted,
 } from '../../../../test/link-fixture.ts';
 import { createTestDatabase, startTestHub, type TestHub } from '../../../../test/start-test-hub.ts';
-import type { TestAgent } from '../../../../test/test-agent.ts';
+import { createIdentity, TestAgent } from '../../../../test/test-agent.ts';
 import { EventRepository } from './event.repository.ts';
 
 let hub: TestHub;
@@ -18,6 +18,9 @@ beforeAll(async () => {
   hub = await startTestHub(await createTestDatabase());
 });
 afterAll(() => hub.close());
+
+/** Bounds a wait for something that surely comes; nothing depends on how soon. */
+const WAIT = { timeout: 20_000, interval: 25 };
 
 const itemOf = (wanted: Wanted | undefined, name: string, rest: Partial<StatusItem> = {}): StatusItem => ({
   ...(wanted ? { hubUid: wanted.hubUid, observedHubGeneration: wanted.hubGeneration } : {}),
@@ -288,5 +291,65 @@ describe('events', () => {
       { message: 'a\ufffdb', count: 2 ** 31 - 1 },
     ]);
     agent.close();
+  });
+});
+
+describe('what an agent of before sends and no hub can read', () => {
+  const LONG = 'x'.repeat(600);
+  const events = (agentId: string): Promise<unknown[]> =>
+    query('SELECT reason, message, hub_uid FROM event WHERE agent_id = $1 ORDER BY message', [agentId]);
+
+  it('costs one object its field: the others of the batch are stored, the session goes on, a person is told', async () => {
+    const enrolled = await enrolAgent(hub);
+    const { agent } = await openSession(hub, enrolled);
+    const wanted = await applied(enrolled, agent, 'plain');
+    const strange = itemOf(undefined, 'strange', { phase: 'Ready', hubUid: LONG });
+    const nameless = itemOf(wanted, 'plain', { uid: LONG });
+    agent.send('StatusBatch', {
+      counter: 0,
+      items: [strange, itemOf(wanted, 'plain', { phase: 'Degraded' }), nameless],
+    });
+    expect(await agent.next('StatusAck')).toEqual({ counter: 0 });
+    expect(await readStatus(wanted.hubUid)).toMatchObject({ phase: 'Degraded' });
+    expect(await query('SELECT name FROM local_object WHERE agent_id = $1', [enrolled.agentId])).toEqual([
+      { name: 'strange' },
+    ]);
+    await vi.waitFor(async () => expect(await events(enrolled.agentId)).toHaveLength(2), WAIT);
+    expect(await events(enrolled.agentId)).toMatchObject([
+      { reason: 'Unreadable', message: expect.stringContaining('default/plain (uid); it is left out') as string },
+      { reason: 'Unreadable', message: expect.stringContaining('default/strange (hubUid); it is shown') as string },
+    ]);
+    // Told again in this session it is no news; the session is the same one.
+    agent.send('StatusBatch', { counter: 1, items: [strange] });
+    expect(await agent.next('StatusAck')).toEqual({ counter: 1 });
+    expect(await events(enrolled.agentId)).toHaveLength(2);
+    expect(agent.closeCode).toBeUndefined();
+    agent.close();
+  });
+
+  it('larger than a frame is read without its spec', async () => {
+    const enrolled = await enrolAgent(hub);
+    const { agent } = await openSession(hub, enrolled);
+    const wanted = await applied(enrolled, agent, 'large');
+    const liveSpec = { mode: 'Standalone', config: { a: 'y'.repeat(1_400_000) } } as never;
+    agent.send('StatusBatch', { counter: 0, items: [itemOf(wanted, 'large', { phase: 'Ready', liveSpec })] });
+    expect(await agent.next('StatusAck')).toEqual({ counter: 0 });
+    expect(
+      await query('SELECT phase, live_spec, conditions FROM resource_status WHERE hub_uid = $1', [wanted.hubUid]),
+    ).toMatchObject([{ phase: 'Ready', live_spec: null, conditions: [{ type: 'ToldInPart', reason: 'Unreadable' }] }]);
+    agent.close();
+  });
+
+  it('when it is no list of objects ends the session, and the agent comes back after a minute, not at once', async () => {
+    const { agent } = await openSession(hub, await enrolAgent(hub));
+    agent.send('StatusBatch', { counter: -1, items: [] });
+    expect(await agent.next('Reconnect')).toEqual({ afterMs: 60_000 });
+    expect(await agent.waitForClose()).toBe(4003);
+  });
+
+  it('and from a stranger it is not even kept in memory: more than a megabyte before Hello ends the connection', async () => {
+    const stranger = await TestAgent.connect(hub, createIdentity());
+    stranger.send('EventBatch', { counter: 0, items: [], text: 'z'.repeat(2 ** 20) } as never);
+    expect(await stranger.waitForClose()).toBe(1006);
   });
 });

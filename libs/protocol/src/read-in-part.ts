@@ -1,0 +1,200 @@
+/**
+ * Reads the lists of an agent's message item by item, once the message as a whole could not be read. What people wrote into
+ * an object of a member cluster goes into an item; agents of release 0.1.0 do not look whether a hub reads it, and one such
+ * annotation or text would end every session of its agent, and silence all its other objects. So a field that cannot be
+ * read is left out, a text is cut, an item without a readable identity is left out, and each is named. What is not
+ * an item (counter, digest, revision) has to be right, and what nobody sent is never made up: an item says less, not else.
+ */
+import * as v from 'valibot';
+import { eventItem, inventoryObject, objectOutcome, statusItem } from './agent-payload-schemas.ts';
+import { PART_CONDITION } from './copied-condition.ts';
+import * as field from './field-schemas.ts';
+import type { StatusItem } from './messages.ts';
+
+/** An item that was read in part, or not at all. */
+export interface PartlyRead {
+  readonly hubUid?: string;
+  readonly namespace: string;
+  readonly name: string;
+  /** Names of the fields that could not be read as they were. */
+  readonly fields: readonly string[];
+  /** False: nothing of the item counts. */
+  readonly kept: boolean;
+}
+
+interface PartialReading {
+  readonly payload: Readonly<Record<string, unknown>>;
+  readonly partlyRead: readonly PartlyRead[];
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+interface ItemKind {
+  /** Field of the payload that holds the items. */
+  readonly list: string;
+  readonly schema: v.GenericSchema & { readonly entries: Readonly<Record<string, { readonly type: string }>> };
+  /** What a field means when it is lost. */
+  readonly lost?: Fields;
+  /** Fields that an item too large for a frame goes without, the least needed first. */
+  readonly shed?: readonly string[];
+  /** Says in the item itself that it is a part. */
+  readonly mark?: (item: Fields, fields: readonly string[]) => Fields;
+}
+
+/** More unreadable items in one frame: no object of people, but an agent that speaks something else. */
+const MAX_UNREADABLE = 1_000;
+const MAX_NAME_CHARACTERS = 253;
+
+const ELEMENTS: Readonly<Record<string, v.GenericSchema>> = {
+  conditions: field.condition,
+  pods: field.podStatus,
+  foreignFields: field.foreignField,
+  contested: field.foreignField,
+};
+/** Texts for people, with the characters of them that are read. */
+const TEXTS: Readonly<Record<string, number>> = { message: field.MAX_LONG_TEXT, reason: field.MAX_SHORT_TEXT };
+
+const KINDS: Readonly<Record<string, ItemKind>> = {
+  StatusBatch: {
+    list: 'items',
+    schema: statusItem,
+    lost: { conditions: [], pods: [], foreignFields: [] },
+    shed: ['liveSpec', 'foreignFields', 'details', 'pods', 'conditions'],
+    mark: (item, fields) => markStatus(item as never, fields) as never,
+  },
+  EventBatch: { list: 'items', schema: eventItem, lost: { first: '', last: '', count: 1 } },
+  DesiredAck: { list: 'outcomes', schema: objectOutcome, shed: ['contested'] },
+  InventoryChunk: { list: 'objects', schema: inventoryObject, lost: { hubGeneration: 0, specHash: '' } },
+};
+
+/**
+ * Undefined: the message cannot be read in part either. The rest of the payload is left as it is, and still to be read.
+ * `maxItemBytes`: set for a frame that is too large as a whole; an item above it says less.
+ */
+export function readInPart(type: string, payload: unknown, maxItemBytes = Infinity): PartialReading | undefined {
+  const kind = Object.hasOwn(KINDS, type) ? KINDS[type] : undefined;
+  if (kind === undefined || !isFields(payload)) return undefined;
+  const list = payload[kind.list];
+  return Array.isArray(list) ? readList(kind, { payload, list }, maxItemBytes) : undefined;
+}
+
+function readList(
+  kind: ItemKind,
+  { payload, list }: { readonly payload: Fields; readonly list: readonly unknown[] },
+  maxItemBytes: number,
+): PartialReading | undefined {
+  const items: unknown[] = [];
+  const partlyRead: PartlyRead[] = [];
+  for (const raw of list) {
+    const { item, fields } = readItem(kind, raw, maxItemBytes);
+    if (item !== undefined) items.push(item);
+    if (item === undefined || fields.length > 0) partlyRead.push(nameItem(raw, fields, item !== undefined));
+    if (partlyRead.length > MAX_UNREADABLE) return undefined;
+  }
+  return { payload: { ...payload, [kind.list]: items }, partlyRead };
+}
+
+/** False also for what is nested so deeply that it cannot be written. */
+function isWithin(item: Fields, maxBytes: number): boolean {
+  try {
+    return Buffer.byteLength(JSON.stringify(item), 'utf8') <= maxBytes;
+  } catch {
+    return false;
+  }
+}
+
+const isFields = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+interface ReadItem {
+  /** Undefined: nothing of it counts. */
+  readonly item?: unknown;
+  readonly fields: readonly string[];
+}
+
+function readItem(kind: ItemKind, raw: unknown, maxBytes: number): ReadItem {
+  if (!isFields(raw)) return { fields: [] };
+  const { item: fitted, fields } = fitItem(kind, raw, maxBytes);
+  let item = fitted;
+  while (item !== undefined) {
+    const name = findUnreadable(kind, item);
+    if (name === undefined)
+      return fields.length === 0 ? { item, fields } : { item: kind.mark?.(item, fields) ?? item, fields };
+    // A field that was mended once and still is wrong cannot be.
+    item = fields.includes(name) ? undefined : mendField(kind, item, name);
+    fields.push(name);
+  }
+  return { fields };
+}
+
+/** Name of a field that cannot be read; undefined when all can. */
+function findUnreadable({ schema }: ItemKind, item: Fields): string | undefined {
+  const read = v.safeParse(schema, item, { abortEarly: true });
+  return read.success ? undefined : String(read.issues[0].path?.[0]?.key ?? '');
+}
+
+function fitItem({ shed = [], lost }: ItemKind, raw: Fields, maxBytes: number): { item?: Fields; fields: string[] } {
+  const fits = (item: Fields): boolean => maxBytes === Infinity || isWithin(item, maxBytes);
+  const fields: string[] = [];
+  let item = raw;
+  for (const name of shed) {
+    if (fits(item)) return { item, fields };
+    if (item[name] === undefined) continue;
+    const { [name]: _, ...others } = item;
+    item = lost !== undefined && Object.hasOwn(lost, name) ? { ...others, [name]: lost[name] } : others;
+    fields.push(name);
+  }
+  return fits(item) ? { item, fields } : { fields };
+}
+
+/** The item with this field readable, or without it; undefined when it is nothing without the field. */
+function mendField({ schema, lost }: ItemKind, item: Fields, name: string): Fields | undefined {
+  const { [name]: value, ...others } = item;
+  const longest = TEXTS[name];
+  if (longest !== undefined && typeof value === 'string') return { ...item, [name]: value.slice(0, longest) };
+  const element = ELEMENTS[name];
+  if (element !== undefined && Array.isArray(value)) return { ...item, [name]: readElements(element, value) };
+  if (lost !== undefined && Object.hasOwn(lost, name)) return { ...item, [name]: lost[name] };
+  return schema.entries[name]?.type === 'exact_optional' ? others : undefined;
+}
+
+function readElements(schema: v.GenericSchema, elements: readonly unknown[]): unknown[] {
+  return elements
+    .map((element) => (isFields(element) && !v.is(schema, element) ? cutTexts(element) : element))
+    .filter((element) => v.is(schema, element));
+}
+
+const cutTexts = (element: Fields): Fields =>
+  Object.fromEntries(
+    Object.entries(element).map(([name, value]) => {
+      const longest = TEXTS[name];
+      return [name, longest !== undefined && typeof value === 'string' ? value.slice(0, longest) : value];
+    }),
+  );
+
+/** As an agent of today says it by itself. */
+function markStatus(item: StatusItem, fields: readonly string[]): StatusItem {
+  const times = item.conditions.map(({ lastTransitionTime }) => lastTransitionTime).sort();
+  const told = {
+    type: PART_CONDITION,
+    status: 'True',
+    reason: 'Unreadable',
+    message: `The hub cannot read all that its agent tells of this object (${fields.join(', ')}), so that is not shown in full. ${WHAT_TO_DO}`,
+    observedGeneration: item.observedGeneration ?? 0,
+    lastTransitionTime: times.at(-1) ?? '',
+  } as const;
+  return { ...item, conditions: [...item.conditions, told] };
+}
+
+export const WHAT_TO_DO =
+  'Look at the object in its member cluster: an annotation, a name or a text in it is far too long or of a wrong kind.';
+
+function nameItem(raw: unknown, fields: readonly string[], kept: boolean): PartlyRead {
+  const named: Fields = isFields(raw) ? raw : {};
+  const textOf = (name: string): string => {
+    const value = named[name];
+    return typeof value === 'string' ? value.slice(0, MAX_NAME_CHARACTERS) : '';
+  };
+  const hubUid = fields.includes('hubUid') ? '' : textOf('hubUid');
+  return { ...(hubUid === '' ? {} : { hubUid }), namespace: textOf('namespace'), name: textOf('name'), fields, kept };
+}
