@@ -9,6 +9,7 @@ import { DeleteApprovals1764633900000 } from './1764633900000-delete-approvals.t
 import { HeldDeletes1764633901000 } from './1764633901000-held-deletes.ts';
 import { DatabaseObjectIds1764634100000 } from './1764634100000-database-object-ids.ts';
 import { DeletesThatWait1764640100000 } from './1764640100000-deletes-that-wait.ts';
+import { GuestNumbers1764640300000 } from './1764640300000-guest-numbers.ts';
 
 /** Every migration, oldest first. Never edited after release: a change is a new file at the end of this list. */
 export const migrations = [
@@ -23,4 +24,5 @@ export const migrations = [
   HeldDeletes1764633901000,
   DatabaseObjectIds1764634100000,
   DeletesThatWait1764640100000,
+  GuestNumbers1764640300000,
 ];

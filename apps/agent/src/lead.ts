@@ -1,7 +1,7 @@
 /** What the one leading process of an agent does: the operator always, the link when there is a hub. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { formatObjectKey } from '#domain';
-import type { Clock, Scope } from '#domain';
+import type { Clock, RedisClusterObject, Scope } from '#domain';
 import type { KubeClient } from '#kube';
 import { claimNamespace } from './act/index.ts';
 import { Link, isPushedByAnother } from './link/index.ts';
@@ -83,12 +83,23 @@ const linkParts = (settings: LeadSettings, operator: Operator): LinkParts => ({
   events: operator.feed,
   numbersOf: (key) => operator.feed.numbersOf(key),
   store: {
-    list: () => operator.cache.resources().filter((resource) => !isPushedByAnother(resource, settings.scope)),
-    get: (key) => {
-      const resource = operator.cache.resource(`${key.namespace}/${key.name}`);
-      return resource === undefined || isPushedByAnother(resource, settings.scope) ? undefined : resource;
+    ...view(operator, (resource) => !isPushedByAnother(resource, settings.scope)),
+    onChange: (listener) => {
+      const ends = [operator.onResource(({ key }) => listener(key)), operator.feed.onNumbers(listener)];
+      return () => ends.forEach((end) => end());
     },
-    onChange: (listener) => operator.onResource(({ key }) => listener(key)),
     isSynced: () => operator.cache.knowsResources(STALE_AFTER_MS),
+  },
+  guests: view(operator, (resource) => isPushedByAnother(resource, settings.scope)),
+});
+
+const view = (
+  { cache }: Operator,
+  shows: (resource: RedisClusterObject) => boolean,
+): Pick<LinkParts['store'], 'list' | 'get'> => ({
+  list: () => cache.resources().filter(shows),
+  get: (key) => {
+    const resource = cache.resource(formatObjectKey(key));
+    return resource !== undefined && shows(resource) ? resource : undefined;
   },
 });

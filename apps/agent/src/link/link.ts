@@ -231,7 +231,7 @@ export class Link {
   }
 
   #welcome(welcome: Welcome, connection: Connection, signal: AbortSignal): WelcomedSession {
-    const { clock, log, store, numbersOf } = this.#parts;
+    const { clock, log, store, numbersOf, guests } = this.#parts;
     this.#state.change((state) => enterEpoch(state, welcome.hubEpoch));
     const session = new WelcomedSession({
       welcome,
@@ -239,6 +239,7 @@ export class Link {
       connection,
       store,
       numbersOf,
+      ...(guests === undefined ? {} : { guests }),
       definitionChanged: () => {
         const hash = this.#parts.crdSchemaHash();
         return hash !== '' && hash !== this.#toldSchemaHash;

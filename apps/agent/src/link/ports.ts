@@ -57,6 +57,8 @@ export interface LinkParts {
   readonly events: EventFeed;
   /** Moving numbers of an object, for instance `keys`; undefined when none are known. */
   readonly numbersOf: (key: ObjectKey) => Readonly<Record<string, number>> | undefined;
+  /** RedisClusters that another agent of this member cluster pushed: their numbers are told, should this one operate them. */
+  readonly guests?: Pick<RedisClusterStore, 'list' | 'get'>;
   /** Hash of the RedisCluster schema in this member cluster; empty when it is not known. */
   readonly crdSchemaHash: () => string;
   readonly clock: Clock;

@@ -6,10 +6,21 @@ import type { ObjectKey, RedisClusterObject } from '#domain';
 import { EMPTY_DIGEST, MAX_FRAME_BYTES, statusDigestOf } from '#protocol';
 import type { StatusBatch, StatusItem } from '#protocol';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { GuestNumbers } from './guest-numbers.ts';
 import { StatusOutbox } from './status-outbox.ts';
 
 beforeEach(() => vi.useFakeTimers());
 afterEach(() => vi.useRealTimers());
+
+const guestOf = (name: string): RedisClusterObject =>
+  ({
+    metadata: {
+      namespace: 'shop',
+      name,
+      uid: `uid-${name}`,
+      annotations: { 'redis.atoll.dev/hub-uid': `hub-${name}` },
+    },
+  }) as unknown as RedisClusterObject;
 
 class World {
   readonly objects = new Map<string, RedisClusterObject>();
@@ -17,6 +28,8 @@ class World {
   readonly outbox: StatusOutbox;
   unclaimed = false;
   synced = true;
+  /** Names of objects that another agent pushed, with what this one knows of them. */
+  readonly guests = new Map<string, number | undefined>();
 
   constructor(names: readonly string[] = [], maxFrameBytes = MAX_FRAME_BYTES) {
     for (const name of names) this.put(name);
@@ -28,6 +41,16 @@ class World {
         isSynced: () => this.synced,
       },
       extrasOf: () => ({ unclaimed: this.unclaimed }),
+      guests: new GuestNumbers({
+        guests: {
+          list: () => [...this.guests.keys()].map(guestOf),
+          get: ({ name }) => (this.guests.has(name) ? guestOf(name) : undefined),
+        },
+        numbersOf: ({ name }) => {
+          const keys = this.guests.get(name);
+          return keys === undefined ? undefined : { keys };
+        },
+      }),
       send: (batch) => this.sent.push(batch),
       window: 2,
       maxFrameBytes,
@@ -74,6 +97,45 @@ class World {
 
 const describeItem = ({ name, phase, gone }: StatusItem): string => `${name} ${gone ? 'gone' : phase}`;
 const told = (batches: readonly StatusBatch[]): string[] => batches.flatMap(({ items }) => items.map(describeItem));
+
+describe('objects that another agent pushed', () => {
+  const guestsIn = (batches: readonly StatusBatch[]): unknown[] =>
+    batches.flatMap(({ guests = [] }) => guests.map(({ name, numbers }) => [name, numbers]));
+  const change = (world: World, name: string, keys: number | undefined): void => {
+    world.guests.set(name, keys);
+    world.outbox.changed({ namespace: 'shop', name });
+    vi.advanceTimersByTime(1_100);
+    world.settle(true);
+  };
+
+  it('are told with their numbers alone, when these are another word than the last, and taken back', () => {
+    const world = new World(['a']);
+    world.guests.set('looked-at', undefined);
+    world.guests.set('operated', 1);
+    vi.advanceTimersByTime(10);
+    world.settle(true);
+    expect(guestsIn(world.sent)).toEqual([['operated', { keys: 1 }]]);
+    change(world, 'operated', 1);
+    change(world, 'operated', 2);
+    change(world, 'operated', undefined);
+    change(world, 'operated', undefined);
+    expect(guestsIn(world.sent).slice(1)).toEqual([
+      ['operated', { keys: 2 }],
+      ['operated', {}],
+    ]);
+    expect(told(world.sent)).toEqual([]);
+  });
+
+  it('are in a full resend, and in no digest', () => {
+    const [alone, host] = [new World(['a']), new World(['a'])];
+    host.guests.set('operated', 1);
+    vi.advanceTimersByTime(10);
+    host.settle(false);
+    expect(host.sent[0]?.statusDigest).toBe(alone.sent[0]?.statusDigest);
+    expect(guestsIn(host.sent)).toContainEqual(['operated', { keys: 1 }]);
+    expect(told(host.sent)).toEqual(['a Ready']);
+  });
+});
 
 describe('a session', () => {
   it('begins with the proof, and tells nothing more to a hub that has it all', () => {

@@ -8,10 +8,11 @@
 import { formatObjectKey } from '#domain';
 import type { ObjectKey } from '#domain';
 import { itemHash, statusDigestOf } from '#protocol';
-import type { StatusBatch, StatusItem } from '#protocol';
+import type { GuestItem, StatusBatch, StatusItem } from '#protocol';
 import { buildGoneItem, buildStatusItem } from './build-status-item.ts';
 import type { StatusExtras } from './build-status-item.ts';
 import { fitStatusItem } from './fit-status-item.ts';
+import type { GuestNumbers } from './guest-numbers.ts';
 import { readHubVersion } from './hub-version.ts';
 import type { RedisClusterStore } from './ports.ts';
 
@@ -23,6 +24,8 @@ const TIMER_SLACK_MS = 2;
 export interface StatusOutboxParts {
   readonly store: RedisClusterStore;
   readonly extrasOf: (key: ObjectKey, hubUid: string | undefined) => StatusExtras;
+  /** Numbers beside the items; absent where no other agent pushes. */
+  readonly guests?: GuestNumbers;
   readonly send: (batch: StatusBatch) => void;
   /** Batches that may be unacked. */
   readonly window: number;
@@ -30,7 +33,10 @@ export interface StatusOutboxParts {
 }
 
 /** What was told last of one name: enough to know a change, and to tell its end. */
-type Told = Pick<StatusItem, 'hubUid' | 'namespace' | 'name' | 'uid' | 'kind' | 'phase'> & { readonly hash: string };
+type Told = Pick<StatusItem, 'hubUid' | 'namespace' | 'name' | 'uid' | 'kind' | 'phase'> & {
+  readonly hash: string;
+  readonly hasNumbers: boolean;
+};
 
 type UncountedBatch = Omit<StatusBatch, 'counter'>;
 
@@ -147,16 +153,16 @@ export class StatusOutbox {
   }
 
   #nextChanges(): UncountedBatch | undefined {
-    const items = this.#collect(this.#dirty, false);
+    const told = this.#collect(this.#dirty, false);
     if (this.#dirty.size === 0) this.#dirtyDueAtMs = Infinity;
-    return items.length === 0 ? undefined : { items };
+    return told.items.length === 0 && told.guests === undefined ? undefined : told;
   }
 
   #nextOfAll(all: Map<string, ObjectKey>): UncountedBatch {
-    const items = this.#collect(all, true);
-    if (all.size > 0 || this.#carried.length > 0) return { items };
+    const told = this.#collect(all, true);
+    if (all.size > 0 || this.#carried.length > 0) return told;
     this.#resend = undefined;
-    return { items, complete: true };
+    return { ...told, complete: true };
   }
 
   /** The digest over everything, which counts as told from here on. */
@@ -164,25 +170,30 @@ export class StatusOutbox {
     this.#dirty.clear();
     this.#dirtyDueAtMs = Infinity;
     for (const key of this.#allKeys().values()) this.#tell(key, true);
+    // In no digest, so the proof says nothing of them.
+    for (const key of this.#parts.guests?.keys() ?? []) this.#note(key, COALESCE_MS);
     return statusDigestOf([...this.#told.values()].map(({ hash }) => hash));
   }
 
   /** Takes from `keys` what goes into one frame. Half a frame is left for what JSON and UTF-8 make of it. */
-  #collect(keys: Map<string, ObjectKey>, everything: boolean): StatusItem[] {
+  #collect(keys: Map<string, ObjectKey>, everything: boolean): Pick<StatusBatch, 'items' | 'guests'> {
     const items = this.#carried;
+    const guests: GuestItem[] = [];
     this.#carried = [];
     let bytes = items.reduce((sum, item) => sum + bytesOf(item), 0);
     for (const [text, key] of keys) {
       keys.delete(text);
       const more = this.#tell(key, everything);
-      bytes += more.reduce((sum, item) => sum + bytesOf(item), 0);
-      if (items.length > 0 && bytes > this.#parts.maxFrameBytes / 2) {
+      const guest = this.#parts.guests?.tell(key, everything);
+      if (guest !== undefined) guests.push(guest);
+      bytes += [...more, ...(guest === undefined ? [] : [guest])].reduce((sum, item) => sum + bytesOf(item), 0);
+      if (items.length + guests.length > 0 && bytes > this.#parts.maxFrameBytes / 2) {
         this.#carried = more;
         break;
       }
       items.push(...more);
     }
-    return items;
+    return guests.length === 0 ? { items } : { items, guests };
   }
 
   /** What the hub does not know yet of one name: nothing, the object, its end, or the end of one and the next. */
@@ -197,8 +208,9 @@ export class StatusOutbox {
     const whole = buildStatusItem(object, this.#parts.extrasOf(key, readHubVersion(object)?.hubUid));
     const item = fitStatusItem(whole, this.#parts.maxFrameBytes / 2, object.metadata.creationTimestamp ?? '');
     const hash = itemHash(item);
-    if (told?.hash === hash && !everything) return [];
-    this.#told.set(text, toTold(item, hash));
+    const now = toTold(item, hash);
+    if (told !== undefined && isSame(told, now) && !everything) return [];
+    this.#told.set(text, now);
     const isReplaced = told !== undefined && identityOf(told) !== identityOf(item);
     return [...(isReplaced ? [buildGoneItem(told)] : []), { ...item, hash }];
   }
@@ -211,15 +223,18 @@ export class StatusOutbox {
       const key = { namespace: metadata.namespace ?? '', name: metadata.name };
       keys.set(formatObjectKey(key), key);
     }
+    for (const key of this.#parts.guests?.keys() ?? []) keys.set(formatObjectKey(key), key);
     return keys;
   }
 }
 
+const isSame = (a: Told, b: Told): boolean => a.hash === b.hash && a.hasNumbers === b.hasNumbers;
+
 const identityOf = (told: Pick<StatusItem, 'hubUid' | 'uid'>): string => told.hubUid ?? told.uid;
 
-const bytesOf = (item: StatusItem): number => Buffer.byteLength(JSON.stringify(item), 'utf8') + 1;
+const bytesOf = (item: StatusItem | GuestItem): number => Buffer.byteLength(JSON.stringify(item), 'utf8') + 1;
 
-const toTold = ({ hubUid, namespace, name, uid, kind, phase }: StatusItem, hash: string): Told => ({
+const toTold = ({ hubUid, namespace, name, uid, kind, phase, numbers }: StatusItem, hash: string): Told => ({
   ...(hubUid === undefined ? {} : { hubUid }),
   ...(phase === undefined ? {} : { phase }),
   namespace,
@@ -227,4 +242,5 @@ const toTold = ({ hubUid, namespace, name, uid, kind, phase }: StatusItem, hash:
   uid,
   kind,
   hash,
+  hasNumbers: numbers !== undefined,
 });

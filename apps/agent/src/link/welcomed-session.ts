@@ -11,6 +11,7 @@ import type { DesiredParts } from './desired-parts.ts';
 import { DesiredProcessor } from './desired-processor.ts';
 import type { StatusExtras } from './build-status-item.ts';
 import type { EventOutbox } from './event-outbox.ts';
+import { type GuestParts, GuestNumbers } from './guest-numbers.ts';
 import { readHubVersion } from './hub-version.ts';
 import { isUnclaimed } from './is-counted-in-digest.ts';
 import type { RedisClusterStore } from './ports.ts';
@@ -20,7 +21,7 @@ import { StatusOutbox } from './status-outbox.ts';
 const RETRY_WAITING_MS = 15_000;
 const LOOK_AT_STORE_MS = 250;
 
-export interface WelcomedParts {
+export interface WelcomedParts extends GuestParts {
   readonly welcome: Welcome;
   /** The spec digest that the Hello said. */
   readonly helloDigest: string;
@@ -30,7 +31,6 @@ export interface WelcomedParts {
   readonly events: EventOutbox;
   /** Another definition of RedisCluster is served than the one that the Hello told. */
   readonly definitionChanged: () => boolean;
-  readonly numbersOf: (key: ObjectKey) => Readonly<Record<string, number>> | undefined;
 }
 
 type Enqueue = (work: () => Promise<void> | void) => void;
@@ -57,6 +57,7 @@ export class WelcomedSession {
     this.status = new StatusOutbox({
       store,
       extrasOf: (key, hubUid) => this.#extrasOf(key, hubUid),
+      guests: new GuestNumbers(parts),
       send: (batch) => connection.send('StatusBatch', batch),
       window: welcome.limits.statusWindow,
       maxFrameBytes: desired.maxFrameBytes,

@@ -17,6 +17,7 @@ export type Numbers = Readonly<Record<string, number>>;
 export class ReportFeed {
   readonly #numbers = new Map<string, Numbers>();
   readonly #listeners = new Set<(event: ReportedEvent) => void>();
+  readonly #numbersListeners = new Set<(key: ObjectKey) => void>();
 
   /** Returns the function that ends the subscription. */
   onEvent(listener: (event: ReportedEvent) => void): () => void {
@@ -34,8 +35,17 @@ export class ReportFeed {
   }
 
   keepNumbers(key: ObjectKey, numbers: Numbers | undefined): void {
-    if (numbers === undefined) this.#numbers.delete(formatObjectKey(key));
-    else this.#numbers.set(formatObjectKey(key), numbers);
+    const text = formatObjectKey(key);
+    const before = this.#numbers.has(text);
+    if (numbers === undefined) this.#numbers.delete(text);
+    else this.#numbers.set(text, numbers);
+    if (before !== (numbers !== undefined)) for (const listener of this.#numbersListeners) listener(key);
+  }
+
+  /** Told when numbers become known, or known no more; not at each of their changes. Returns the end of it. */
+  onNumbers(listener: (key: ObjectKey) => void): () => void {
+    this.#numbersListeners.add(listener);
+    return () => this.#numbersListeners.delete(listener);
   }
 }
 

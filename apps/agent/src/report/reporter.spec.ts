@@ -91,6 +91,18 @@ describe('Reporter', () => {
     expect((await readLive()).status).toMatchObject({ phase: 'Ready', ready: '1/1' });
   });
 
+  it('forgets the numbers of what it operates no more, and says when they come and go', async () => {
+    const told: string[] = [];
+    feed.onNumbers(({ name }) => told.push(name));
+    feed.keepNumbers(at, { keys: 1 });
+    feed.keepNumbers(at, { keys: 2 });
+    expect(told).toEqual([at.name]);
+    ownsNamespace = false;
+    await pass(await readLive(), 'Ready');
+    expect(feed.numbersOf(at)).toBeUndefined();
+    expect(told).toEqual([at.name, at.name]);
+  });
+
   it('writes again what somebody else wrote over', async () => {
     await pass(await readLive(), 'Ready');
     await client.patchMerge(RESOURCE.redisCluster, at, { status: { phase: 'Mine' } }, { subresource: 'status' });

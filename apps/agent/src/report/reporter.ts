@@ -75,7 +75,9 @@ export class Reporter {
 
   /** The status belongs to the owner of the namespace. If that one never writes any, a person is told why. */
   async #reportUnattended({ snapshot: { resource }, plan }: PassToReport): Promise<void> {
-    const { clock, mayWrite, events, writer } = this.#settings;
+    const { clock, mayWrite, events, writer, feed } = this.#settings;
+    // Of Redis only the owner knows the numbers; ours are of before the hand-over.
+    feed.keepNumbers({ namespace: resource.metadata.namespace ?? '', name: resource.metadata.name }, undefined);
     // The owner writes newer ones; what we wrote before it must not be taken for the newest when we own it again.
     writer.forget(resource.metadata.uid ?? '');
     const ageMs = clock.nowMs() - Date.parse(resource.metadata.creationTimestamp ?? '');

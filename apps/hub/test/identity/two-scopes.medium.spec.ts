@@ -9,11 +9,13 @@ import { LinkWorld } from '#testing';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 
 import { isPushedByAnother, Link } from '../../../agent/src/link/index.ts';
-import type { LinkSettings } from '../../../agent/src/link/index.ts';
+import type { LinkParts, LinkSettings } from '../../../agent/src/link/index.ts';
 import { decodeGlobalId } from '../../src/platform/graphql/global-id.ts';
 import type { Json } from '../api-client.ts';
 import { createRedisCluster, startApi, type Api, type Created } from '../api-fixture.ts';
 import { readDelivery } from '../link-fixture.ts';
+
+type ToldEvent = Parameters<Parameters<LinkParts['events']['onEvent']>[0]>[0];
 
 const TEAM = 'team-a';
 const WAIT = { timeout: 8_000 };
@@ -24,6 +26,9 @@ let memberClusterId: string;
 let wide: Link;
 let own: Link;
 const agentIds: Record<'wide' | 'own', string> = { wide: '', own: '' };
+/** By the name of an object: whose passes ask its Redis, and what they find. */
+const operated = new Map<string, { readonly by: 'CLUSTER' | 'NAMESPACE'; readonly keys: number }>();
+const tellEvent = new Map<'CLUSTER' | 'NAMESPACE', (event: ToldEvent) => void>();
 let inShop: Created;
 let inTeam: Created;
 
@@ -63,8 +68,24 @@ function run(settings: Partial<LinkSettings> & Pick<LinkSettings, 'scope'>): Lin
       return object !== undefined && isWatched(object) && isMine(object) ? object : undefined;
     },
   };
+  const guests = {
+    list: () => parts.store.list().filter((object) => isWatched(object) && !isMine(object)),
+    get: (key: Parameters<typeof parts.store.get>[0]) =>
+      guests.list().find(({ metadata }) => metadata.name === key.name),
+  };
+  const { kind } = settings.scope;
+  const numbersOf = ({ name }: { readonly name: string }): { keys: number } | undefined => {
+    const found = operated.get(name);
+    return found?.by === kind ? { keys: found.keys } : undefined;
+  };
+  const onEvent = (listener: (event: ToldEvent) => void): (() => void) => {
+    tellEvent.set(kind, listener);
+    return () => undefined;
+  };
   const hub = { hubAddress: api.hub.ready.agentAddress, hubCa: api.hub.runtime.tls.caCertificate };
-  return kube.run(new Link({ ...kube.settings(), ...hub, ...settings }, { ...parts, store }));
+  return kube.run(
+    new Link({ ...kube.settings(), ...hub, ...settings }, { ...parts, store, guests, numbersOf, events: { onEvent } }),
+  );
 }
 
 async function untilPending(agentId: string): Promise<void> {
@@ -147,6 +168,45 @@ describe('two agents of different scope in one member cluster', () => {
     const inventories = await api.hub.runtime.metrics.inventories.get();
     expect(inventories.values).toEqual([]);
     expect(await query('SELECT name FROM local_object')).toEqual([]);
+  });
+
+  it('tell events and numbers of what they operate, also of what the other one pushed', async () => {
+    const at = { namespace: TEAM, name: inTeam.name };
+    const setPhase = (phase: string): Promise<unknown> =>
+      kube.client.patchMerge(RESOURCE.redisCluster, at, { status: { phase } }, { subresource: 'status' });
+    const read = (): Promise<unknown[]> =>
+      query('SELECT phase, numbers FROM resource_status WHERE hub_uid = $1', [inTeam.hubUid]);
+    const until = (row: object): Promise<void> => vi.waitFor(async () => expect(await read()).toEqual([row]), WAIT);
+    operated.set(inTeam.name, { by: 'NAMESPACE', keys: 1 });
+    await setPhase('Ready');
+    await until({ phase: 'Ready', numbers: { keys: 1 } });
+
+    // Handed over: the other one's passes ask Redis from here on, and write the status.
+    operated.set(inTeam.name, { by: 'CLUSTER', keys: 2 });
+    await setPhase('Updating');
+    await until({ phase: 'Updating', numbers: { keys: 2 } });
+    const now = new Date().toISOString();
+    const event = { severity: 'Warning', reason: 'Failover', message: 'm', first: now, last: now, count: 1 } as const;
+    tellEvent.get('CLUSTER')?.({ key: at, hubUid: inTeam.hubUid, ...event });
+    await vi.waitFor(async () => {
+      const rows = await query('SELECT agent_id, reason FROM event WHERE hub_uid = $1', [inTeam.hubUid]);
+      expect(rows).toEqual([{ agent_id: agentIds.wide, reason: 'Failover' }]);
+    }, WAIT);
+
+    // And back: its own agent's count again, and what the guest takes back does not touch them.
+    operated.set(inTeam.name, { by: 'NAMESPACE', keys: 3 });
+    await setPhase('Ready');
+    await until({ phase: 'Ready', numbers: { keys: 3 } });
+  });
+
+  it('write nothing about what is outside their scope, whatever they tell', async () => {
+    const now = new Date().toISOString();
+    const event = { severity: 'Warning', reason: 'Forged', message: 'm', first: now, last: now, count: 1 } as const;
+    tellEvent.get('NAMESPACE')?.({ key: { namespace: 'shop', name: inShop.name }, hubUid: inShop.hubUid, ...event });
+    await vi.waitFor(async () => {
+      const rows = await query(`SELECT agent_id, hub_uid FROM event WHERE reason = 'Forged'`);
+      expect(rows).toEqual([{ agent_id: agentIds.own, hub_uid: null }]);
+    }, WAIT);
   });
 
   it('say nothing of each other when one of them goes away', async () => {

@@ -14,10 +14,17 @@ export interface EventEntry {
   readonly items: readonly EventItem[];
 }
 
+/**
+ * An object that another agent of the member cluster pushed, in the teller's scope and under this name: who is given its namespace
+ * (atoll-scope) operates it, and what happens there is that object's story. `r` resource, `v` event, `a` its agent.
+ */
+const IS_OPERATED = `r.member_cluster_id = a.member_cluster_id AND (r.namespace, r.name) = (v.namespace, v.name)
+    AND (a.scope_kind = 'CLUSTER' OR a.scope_namespace = r.namespace)`;
+
 /** $1 rows as JSON, in their order. The sessions stay locked, so that the next one of an agent finds what this one wrote. */
 const STORE_EVENTS = `WITH told AS (
   SELECT i.* FROM jsonb_to_recordset($1::jsonb) AS i(at_order int, agent_id uuid, session_no bigint, id uuid, hub_uid uuid,
-    severity text, reason text, message text, first_at timestamptz, last_at timestamptz, count int)
+    namespace text, name text, severity text, reason text, message text, first_at timestamptz, last_at timestamptz, count int)
 ), current AS (
   SELECT s.agent_id, s.session_no FROM agent_session AS s
   WHERE (s.agent_id, s.session_no) IN (SELECT agent_id, session_no FROM told) ORDER BY s.agent_id FOR SHARE
@@ -33,7 +40,8 @@ const STORE_EVENTS = `WITH told AS (
 INSERT INTO event (id, at, agent_id, hub_uid, project_id, severity, reason, message, first_at, last_at, count)
 SELECT v.id, v.at, v.agent_id, r.hub_uid, r.project_id, v.severity, v.reason, v.message, coalesce(v.first_at, now()),
   coalesce(v.last_at, now()), v.count
-FROM valid AS v LEFT JOIN resource AS r ON r.hub_uid = v.hub_uid AND r.agent_id = v.agent_id
+FROM valid AS v JOIN agent AS a ON a.id = v.agent_id
+  LEFT JOIN resource AS r ON r.hub_uid = v.hub_uid AND (r.agent_id = v.agent_id OR (${IS_OPERATED}))
 WHERE NOT EXISTS (SELECT 1 FROM known AS k WHERE k.id = v.id)`;
 
 export class EventRepository {
@@ -60,6 +68,8 @@ function toRow({ agentId, sessionNo }: SessionKey, item: EventItem): [string, Re
     session_no: sessionNo,
     id,
     hub_uid: item.hubUid !== undefined && isUuid(item.hubUid) ? item.hubUid : null,
+    namespace: item.namespace,
+    name: item.name,
     severity: item.severity,
     reason: item.reason,
     message: item.message,

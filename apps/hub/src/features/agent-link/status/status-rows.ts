@@ -68,9 +68,13 @@ const columns = Object.keys(STATUS_TYPES);
 const record = Object.entries(STATUS_TYPES)
   .map(([name, type]) => `${name} ${type}`)
   .join(', ');
+/** Its own agent does not erase what the one that operates the object has told. */
+const NUMBERS = `numbers = CASE WHEN s.numbers_by IS NOT NULL AND excluded.numbers = '{}' AND NOT excluded.gone
+    THEN s.numbers ELSE excluded.numbers END,
+  numbers_by = CASE WHEN excluded.numbers = '{}' AND NOT excluded.gone THEN s.numbers_by END`;
 const assignments = columns
   .slice(1)
-  .map((name) => `${name} = excluded.${name}`)
+  .map((name) => (name === 'numbers' ? NUMBERS : `${name} = excluded.${name}`))
   .join(', ');
 
 /** $1 rows as JSON, sorted by hub_uid; $2 time. Returns the hubUids written. */

@@ -7,6 +7,7 @@ import { removeFromDigest } from '#protocol';
 import type { DataSource, EntityManager } from 'typeorm';
 
 import { appendChanges } from '../../../platform/database/change-log.ts';
+import { collectGuests, type GuestRow, lockStatuses, writeGuests } from './guest-numbers.ts';
 import { findInSync, UNREPORTED_HASH } from './status-digest.ts';
 import { claimHeads, confirmStatus } from './status-heads.ts';
 import type { StatusEntry, StatusVerdicts, StatusWriter } from './status-ingest.ts';
@@ -40,7 +41,9 @@ export class StatusRepository implements StatusWriter {
       const inSync = await findInSync(tx, valid);
       if (inSync.size > 0) await confirmStatus(tx, inSync, nowMs);
       const { managed, local } = sortStatus(valid, await readKnown(tx, namedHubUids(valid)));
-      if (managed.length > 0) await writeManaged(tx, managed, nowMs);
+      const guests = collectGuests(valid);
+      if (managed.length > 0) await writeManaged(tx, managed, { guests, nowMs });
+      if (guests.length > 0) await writeGuests(tx, guests);
       if (local.length > 0) await writeLocal(tx, local, nowMs);
       await forgetUnreported(tx, valid);
       return { fenced, behind, inSync };
@@ -61,9 +64,16 @@ async function readKnown(tx: EntityManager, hubUids: readonly string[]): Promise
   return new Map(rows.map((row) => [row.hubUid, row]));
 }
 
-async function writeManaged(tx: EntityManager, managed: readonly ManagedItem[], nowMs: number): Promise<void> {
+async function writeManaged(
+  tx: EntityManager,
+  managed: readonly ManagedItem[],
+  { guests, nowMs }: { readonly guests: readonly GuestRow[]; readonly nowMs: number },
+): Promise<void> {
   await bookLocalDeletions(tx, findLocallyDeleted(managed), nowMs);
   await askAgain(tx, findReturned(managed));
+  if (guests.length > 0) {
+    await lockStatuses(tx, [...managed.map(({ known }) => known.hubUid), ...guests.map(({ guest }) => guest.hubUid)]);
+  }
   const rows = await tx.query<{ hubUid: string }[]>(UPSERT_STATUS, [
     JSON.stringify(managed.map(toStatusRow)),
     new Date(nowMs),
