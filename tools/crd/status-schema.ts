@@ -49,6 +49,7 @@ const rollout = fields('Why a rolling change is where it is.', {
   reason: text('Stable code of what is waited for.'),
   waitingFor: text('What is waited for, with the object.'),
   since: moment('Since when.'),
+  turn: text('GivenBack: it stands still at its first pod, and others are rolled in its place.'),
 });
 
 const config = fields("What became of the user's directives.", {

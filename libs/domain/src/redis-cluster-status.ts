@@ -95,6 +95,8 @@ export interface RolloutStatus {
   readonly waitingFor: string;
   /** RFC 3339: since when it waits for that. */
   readonly since: string;
+  /** It has stood still at its first pod for so long that other RedisClusters may be rolled in its place. */
+  readonly turn?: 'GivenBack';
 }
 
 export type ConfigState = 'applied' | 'pendingRestart' | 'rejected';

@@ -167,6 +167,11 @@ export interface DataSetRecord {
   readonly renderVersion: number;
   /** A data set of one has a second pod for as long as a rollout needs it (planner/rollout/surge.ts). */
   readonly surge?: 'Adding' | 'Removing';
+  /**
+   * Pods that come back to a volume of an earlier membership, by ordinal, with the second in which that was noted: what
+   * lies there is no copy of the data set (planner/find-returning.ts). Until the pod was seen linked.
+   */
+  readonly returning?: Readonly<Record<string, number>>;
 }
 
 export interface NodeSnapshot {

@@ -34,6 +34,7 @@ export const encodeRecord = (record: DataSetRecord): string =>
     histories: record.histories,
     renderVersion: record.renderVersion,
     surge: record.surge,
+    returning: record.returning,
   });
 
 /** The record of a ConfigMap; undefined when it holds none that can be read, which is not the same as an empty one. */
@@ -55,11 +56,12 @@ export const decodeRecord = (configMap: KubeObject): DataSetRecord | undefined =
 };
 
 const decodeOptional = (fields: Record<string, unknown>): Partial<DataSetRecord> => {
-  const { primaryEngine, surge, histories } = fields;
+  const { primaryEngine, surge, histories, returning } = fields;
   return {
     ...(primaryEngine === 'Redis' || primaryEngine === 'Valkey' ? { primaryEngine } : {}),
     ...(surge === 'Adding' || surge === 'Removing' ? { surge } : {}),
     ...(Array.isArray(histories) ? { histories: histories.filter((id) => typeof id === 'string') } : {}),
+    ...(isFields(returning) ? { returning: readStamps(returning) } : {}),
     ...readTexts(fields, ['primaryPod', 'primaryVersion', 'primaryNode', 'primaryHost']),
   };
 };
@@ -68,6 +70,9 @@ type TextField = 'primaryPod' | 'primaryVersion' | 'primaryNode' | 'primaryHost'
 
 const readTexts = (fields: Record<string, unknown>, names: readonly TextField[]): Partial<DataSetRecord> =>
   Object.fromEntries(names.filter((name) => typeof fields[name] === 'string').map((name) => [name, fields[name]]));
+
+const readStamps = (fields: Record<string, unknown>): Readonly<Record<string, number>> =>
+  Object.fromEntries(Object.entries(fields).filter((entry): entry is [string, number] => typeof entry[1] === 'number'));
 
 const isFields = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
 

@@ -33,6 +33,8 @@ export interface RenderInput {
   readonly renderVersion: number;
   /** From the record of the data set; missing before there is one. */
   readonly recordedPrimary?: string | undefined;
+  /** From the record: pods that come back to an old volume. */
+  readonly returning?: Readonly<Record<string, number>> | undefined;
 }
 
 /** Owner of the children as labels and annotations know it. */
@@ -79,6 +81,7 @@ const makeContext = (input: RenderInput): RenderContext => ({
   names: nameObjects(input.name, input.dataSetId),
   spec: input.spec,
   recordedPrimary: input.recordedPrimary,
+  returning: input.returning,
   sentinelIds: Array.from({ length: SPEC_LIMITS.maxSentinels }, (_, ordinal) => sentinelId(input.dataSetId, ordinal)),
 });
 

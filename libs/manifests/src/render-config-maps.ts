@@ -37,7 +37,14 @@ export const renderScripts = ({ owner, names }: RenderContext): KubeObject => ({
  * What the entrypoints read at each start. It is a volume, not environment, so that it can change without changing the
  * pod template, which would mean a restart; the entrypoint of a later pod sees the newer content.
  */
-export const renderConfig = ({ owner, names, spec, sentinelIds, recordedPrimary }: RenderContext): KubeObject => ({
+export const renderConfig = ({
+  owner,
+  names,
+  spec,
+  sentinelIds,
+  recordedPrimary,
+  returning = {},
+}: RenderContext): KubeObject => ({
   apiVersion: 'v1',
   kind: 'ConfigMap',
   metadata: {
@@ -53,6 +60,7 @@ export const renderConfig = ({ owner, names, spec, sentinelIds, recordedPrimary 
       `PERSISTENCE=${spec.persistenceEnabled ? 'on' : 'off'}`,
       ...(spec.dropsAof === true ? ['AOF=drop'] : []),
       ...(spec.mode === 'Replication' && recordedPrimary !== undefined ? [`RECORDED_PRIMARY=${recordedPrimary}`] : []),
+      ...renderReturning(returning),
       `REDIS_SET=${names.redis}`,
       `REDIS_PODS=${spec.size}`,
       `SENTINEL_SET=${names.sentinel}`,
@@ -66,6 +74,12 @@ export const renderConfig = ({ owner, names, spec, sentinelIds, recordedPrimary 
     'sentinel-ids': sentinelIds.map((id, ordinal) => `${ordinal} ${id}\n`).join(''),
   },
 });
+
+/** `RETURNING=2:1764640000 3:1764640000`: ordinals, and when each was noted. */
+const renderReturning = (returning: Readonly<Record<string, number>>): readonly string[] => {
+  const entries = Object.entries(returning).map(([ordinal, stamp]) => `${ordinal}:${stamp}`);
+  return entries.length === 0 ? [] : [`RETURNING=${entries.join(' ')}`];
+};
 
 /** The users that the spec adds, a line each: name and rules. Their passwords are in the credentials Secret. */
 const renderUsers = ({ auth: { users } }: ResolvedSpec): Record<string, string> =>

@@ -23,7 +23,7 @@ import { listCapabilities } from './list-capabilities.ts';
 import { judgeConfig } from './judge-config.ts';
 import { isWaiting } from './replication-role.ts';
 import { presentField } from './present-field.ts';
-import { takesTurn } from './rollout/explain-hold.ts';
+import { isAwaited } from './rollout/explain-hold.ts';
 import type { Finding } from './rule.ts';
 
 export interface StatusInput {
@@ -97,7 +97,7 @@ const chooseRestingPhase = (input: StatusInput): Phase | undefined => {
 };
 
 const chooseMovingPhase = (input: StatusInput, health: Health): Phase => {
-  const isChanging = takesTurn(input.rollout) || input.view.shapeNotes.length > 0;
+  const isChanging = isAwaited(input.rollout) || input.view.shapeNotes.length > 0;
   const settled = health.defects.length === 0 && input.actions.every(isHousekeeping) && !isChanging;
   return settled ? 'Ready' : chooseUnsettledPhase(input.view, health, isChanging || health.defects.length === 0);
 };

@@ -7,6 +7,7 @@
  */
 import { answers } from './cluster-view.ts';
 import type { AnsweringPod, ClusterView, ReachableSentinel, SentinelPod } from './cluster-view.ts';
+import { isReturning } from './find-returning.ts';
 import { isMaster } from './replication-role.ts';
 import { judgeSentinels } from './judge-sentinels.ts';
 import { proveExit, provePodGone } from './prove-death.ts';
@@ -32,7 +33,7 @@ export const planSentinelFailover = (view: ClusterView): RuleOutcome | undefined
   const replicas = view.dataPods.filter(answers).filter((pod) => pod.name !== dead.name && !pod.terminating);
   if (!replicas.every((pod) => pod.facts.linkUp !== true && !pod.facts.syncInProgress)) return undefined;
   const eligible = replicas.filter((pod) => knownHosts.has(pod.ip ?? '') && pod.facts.masterHost === dead.host);
-  if (eligible.length === 0 || !shareOneHistory(eligible)) return undefined;
+  if (eligible.length === 0 || !areCopies(view, eligible)) return undefined;
   return failOver(view, { sentinel, dead, eligible });
 };
 
@@ -55,6 +56,10 @@ const findDead = (view: ClusterView, host: string): Dead | undefined => {
 
 const shareOneHistory = (pods: readonly AnsweringPod[]): boolean =>
   pods.every(({ facts }) => facts.replicationId === pods[0]?.facts.replicationId);
+
+/** Of one history, and none that only comes back to an old volume. */
+const areCopies = (view: ClusterView, pods: readonly AnsweringPod[]): boolean =>
+  shareOneHistory(pods) && !pods.some((pod) => isReturning(view, pod));
 
 const failOver = (
   view: ClusterView,

@@ -19,6 +19,7 @@ import { growVolumes } from './rules/grow-volumes.ts';
 import { hibernate } from './rules/hibernate.ts';
 import { holdFence } from './rules/hold-fence.ts';
 import { labelRoles } from './rules/label-roles.ts';
+import { noteReturningPods } from './rules/note-returning-pods.ts';
 import { monitorPrimary } from './rules/monitor-primary.ts';
 import { provideCredentials } from './rules/provide-credentials.ts';
 import { raiseRenderVersion } from './rules/raise-render-version.ts';
@@ -46,6 +47,7 @@ export const RULES: readonly Rule[] = [
   holdFence,
   addFinalizer,
   provideCredentials,
+  noteReturningPods,
   applyChildren,
   hibernate,
   createDataSet,

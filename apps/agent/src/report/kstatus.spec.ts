@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { CONDITION_TYPES } from '#domain';
-import type { PlanResult, RedisClusterSnapshot, RedisClusterStatus } from '#domain';
+import { ANNOTATION, CONDITION_TYPES, SPEC_LIMITS } from '#domain';
+import type { KubeObject, PlanResult, RedisClusterSnapshot, RedisClusterSpec, RedisClusterStatus } from '#domain';
 import { DEFAULT_PLANNER_POLICY, planRedisCluster } from '#planner';
-import { NOW_MS, computeKstatus, drawSettled, withResource, type KstatusResult } from '#testing';
+import { NOW_MS, computeKstatus, drawSettled, silentFacts, withPod, withResource, type KstatusResult } from '#testing';
 import { mergeStatus } from './merge-status.ts';
 
 const NOTHING: PlanResult = { done: [] };
@@ -30,11 +30,95 @@ const stuckImage: RedisClusterSnapshot = {
     ...(firstPod && { [firstPod.name]: { reachable: false, reason: 'REFUSED', message: 'refused' } as const }),
   },
 };
+const withoutAnswer = (snapshot: RedisClusterSnapshot): RedisClusterSnapshot => {
+  const last = snapshot.pods.findLast(({ component }) => component === 'redis')?.name ?? '';
+  return withPod({ ...snapshot, redis: { ...snapshot.redis, [last]: silentFacts() } }, last, { ready: false });
+};
 const failure = {
   action: { kind: 'AddFinalizer', reason: 'x', message: 'x', disruptive: false },
   reason: 'AddFinalizerFailed',
   message: 'The API server refused it.',
 } as const;
+
+const DURABLE = { mode: 'Replication', storage: { type: 'PersistentVolume', size: '1Gi' } } as const;
+
+/** The settled picture of a spec, edited: nothing of what is asked for has been done yet. */
+const edited = (spec: Partial<RedisClusterSpec>, of: RedisClusterSnapshot = drawSettled(DURABLE)) =>
+  withResource(of, { spec, metadata: { generation: 1 } });
+
+const withReplicas = (snapshot: RedisClusterSnapshot, replicas: number): RedisClusterSnapshot => ({
+  ...snapshot,
+  children: snapshot.children.map((child) =>
+    child.kind === 'StatefulSet' ? { ...child, spec: { ...(child['spec'] as object), replicas } } : child,
+  ),
+});
+/** As the hibernation leaves it: no pod, and StatefulSets of none. */
+const asleep: RedisClusterSnapshot = {
+  ...withReplicas(drawSettled({ ...DURABLE, hibernation: true }), 0),
+  pods: [],
+  redis: {},
+  sentinels: {},
+};
+const FENCE = String(SPEC_LIMITS.maxSize + 1);
+const withFence = (snapshot: RedisClusterSnapshot): RedisClusterSnapshot => ({
+  ...snapshot,
+  redis: Object.fromEntries(
+    Object.entries(snapshot.redis).map(([pod, facts]) => [
+      pod,
+      facts.reachable ? { ...facts, config: { ...facts.config, 'min-replicas-to-write': FENCE } } : facts,
+    ]),
+  ),
+});
+/** With what the planner applies to Kubernetes applied, and pods that have read it. */
+const applied = (snapshot: RedisClusterSnapshot): RedisClusterSnapshot => {
+  const { actions } = planRedisCluster({ snapshot, nowMs: NOW_MS, policy: DEFAULT_PLANNER_POLICY });
+  const objects = actions.flatMap((action) => (action.kind === 'ApplyChild' ? [action.object] : []));
+  const isReplaced = ({ kind, metadata }: KubeObject): boolean =>
+    objects.some((object) => object.kind === kind && object.metadata.name === metadata.name);
+  const config = objects.find(({ metadata }) => metadata.name.endsWith('-config'));
+  const annotations = { [ANNOTATION.settings]: config?.metadata.annotations?.[ANNOTATION.rendered] ?? '' };
+  return {
+    ...snapshot,
+    children: [...snapshot.children.filter((child) => !isReplaced(child)), ...objects],
+    pods: snapshot.pods.map((pod) => ({ ...pod, annotations })),
+  };
+};
+const fenced = applied(withFence(drawSettled({ ...DURABLE, fencing: { enabled: true } })));
+const unlinked: RedisClusterSnapshot = {
+  ...fenced,
+  redis: Object.fromEntries(
+    Object.entries(fenced.redis).map(([pod, facts], index) => {
+      if (index > 0 && facts.reachable) return [pod, { ...facts, linkUp: false, linkDownSinceMs: 60_000 }];
+      return [pod, { reachable: false, reason: 'REFUSED', message: '', exit: { closedAtMs: 1, refusedTwice: true } }];
+    }),
+  ),
+};
+
+/** Every data pod is of an older template than the StatefulSet. */
+const outdated = (spec: Partial<RedisClusterSpec>, disruptionsElsewhere = 0): RedisClusterSnapshot => {
+  const settledHere = drawSettled({ ...DURABLE, ...spec });
+  return {
+    ...settledHere,
+    disruptionsElsewhere,
+    children: settledHere.children.map((child) =>
+      child.kind === 'StatefulSet' ? { ...child, status: { updateRevision: 'new' } } : child,
+    ),
+    pods: settledHere.pods.map((pod) => ({ ...pod, controllerRevision: 'old' })),
+  };
+};
+const firstStuck = (snapshot: RedisClusterSnapshot): RedisClusterSnapshot => {
+  const last = snapshot.pods.at(-1)?.name ?? '';
+  return {
+    ...snapshot,
+    pods: snapshot.pods.map((pod) =>
+      pod.name === last
+        ? { ...pod, controllerRevision: 'new', ready: false, waitingReason: 'ErrImagePull: none' }
+        : pod,
+    ),
+    redis: { ...snapshot.redis, [last]: { reachable: false, reason: 'REFUSED', message: '' } },
+  };
+};
+const atWork = (snapshot: RedisClusterSnapshot): RedisClusterStatus => report(snapshot, { last: report(settled) });
 
 const PICTURES: readonly (readonly [name: string, status: () => RedisClusterStatus, expected: KstatusResult])[] = [
   ['settled', () => report(settled), 'Current'],
@@ -55,6 +139,36 @@ const PICTURES: readonly (readonly [name: string, status: () => RedisClusterStat
   [
     'an action that fails again and again',
     () => report(settled, { result: { done: [], failure }, failuresBefore: 5 }),
+    'Failed',
+  ],
+  ['hibernated', () => report(asleep), 'Current'],
+  ['falling asleep', () => atWork(edited({ hibernation: true })), 'InProgress'],
+  ['waking', () => report(edited({ hibernation: false }, asleep), { last: report(asleep) }), 'InProgress'],
+  ['fenced', () => report(fenced), 'Current'],
+  ['being fenced', () => atWork(edited({ fencing: { enabled: true } })), 'InProgress'],
+  [
+    'the fence being lifted',
+    () => report(edited({ fencing: { enabled: false } }, fenced), { last: report(fenced) }),
+    'InProgress',
+  ],
+  ['fenced, and a pod cannot be asked', () => report(withoutAnswer(fenced), { last: report(fenced) }), 'InProgress'],
+  [
+    'fenced without a primary: the fence holds the promotion',
+    () => report(unlinked, { last: report(fenced) }),
+    'Failed',
+  ],
+  ['pods to be restarted, and being so', () => atWork(outdated({})), 'InProgress'],
+  ['… held: paused', () => atWork(outdated({ updateStrategy: { paused: true } })), 'Current'],
+  ['… held: a canary of none', () => atWork(outdated({ updateStrategy: { partition: 0 } })), 'Current'],
+  [
+    '… held: no window open',
+    () => atWork(outdated({ maintenanceWindows: [{ start: '23:00', duration: '1h' }] })),
+    'Current',
+  ],
+  ['… waiting for others to end theirs', () => atWork(outdated({}, 2)), 'InProgress'],
+  [
+    '… stalled at the first pod, its turn given back',
+    () => report(firstStuck(outdated({})), { last: atWork(firstStuck(outdated({}))), nowMs: NOW_MS + 100_000 }),
     'Failed',
   ],
 ];

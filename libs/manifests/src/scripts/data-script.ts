@@ -3,7 +3,8 @@
  * files, since a server that starts empty writes files at once; and a start never loads less than the disk holds. The
  * engines' traps: with `appendonly yes` only the AOF is loaded, a lone dump.rdb counts for nothing (measured: 0 of 100
  * keys); with `appendonly no` only the dump is. An engine that finds a newer format does not start at all: after a version was
- * taken back, that is a replica's own file, and the primary gives it another copy.
+ * taken back, that is a replica's own file, and the primary gives it another copy. What a pod left when it was scaled away is
+ * set aside before it takes part again.
  */
 export const DATA_SCRIPT = String.raw`# Sourced by start-redis.sh. POSIX sh.
 DATA=/data
@@ -63,6 +64,24 @@ set_newer_aside() {
     if [ -n "$base" ] && is_newer "$AOF/$base"; then rm -rf "$AOF.newer"; mv "$AOF" "$AOF.newer"; fi
   fi
   if is_newer "$DATA/dump.rdb"; then mv "$DATA/dump.rdb" "$DATA/dump.rdb.newer"; fi
+}
+
+# What the record noted of this pod's return to an old volume, RETURNING="ORDINAL:STAMP ..."; empty for a member.
+returning_stamp() {
+  setting RETURNING | tr ' ' '\n' | sed -n "s/^$(printf '%s' "$POD_NAME" | sed 's/.*-//')://p"
+}
+
+# The files of an earlier membership are no copy of the data set: they go aside before anything looks at them, once for
+# each return, so that what was copied since stays. The stamp comes last: a crash in between does the rest again.
+set_left_aside() {
+  stamp=$(returning_stamp)
+  if [ -z "$stamp" ] || [ "$(cat "$DATA/returned" 2>/dev/null)" = "$stamp" ]; then return 0; fi
+  for left in "$AOF" "$DATA/dump.rdb"; do
+    if [ ! -e "$left" ]; then continue; fi
+    mkdir -p "$DATA/left-behind.$stamp" && mv "$left" "$DATA/left-behind.$stamp/" || return 1
+    say "this volume is of an earlier membership: $left is set aside in $DATA/left-behind.$stamp"
+  done
+  printf '%s\n' "$stamp" > "$DATA/returned.new" && sync && mv "$DATA/returned.new" "$DATA/returned"
 }
 
 # Never written to: the very first base and no command since.

@@ -8,8 +8,10 @@
  * ConfigMap volume lags by up to two minutes, and a container that crashes in between, on a file that was ended, would
  * take it for the newest state and start as primary. While persistence is off the pod tells in the server's process title
  * whether its settings still say so: the agent starts no file before that, since this probe would remove it.
+ *
+ * In the same way it ends, with the agent away too, what the entrypoint began for a pod that came back to an old volume.
  */
-import { AOF_SEEN } from '#domain';
+import { AOF_SEEN, REPLICA_PRIORITY } from '#domain';
 
 const SCRIPT = String.raw`#!/bin/sh
 # Usage: probe-redis.sh liveness|readiness
@@ -23,6 +25,18 @@ drop_aof() {
   if [ "$state" = no ]; then rm -rf /data/appendonlydir /data/dump.rdb; fi
 }
 
+# A pod that came back to an old volume has a copy again, with keys in it: Sentinel may choose it, and what was set aside at
+# its start is replaced, as its files would have been by the copy.
+end_return() {
+  if [ "$(cat "$STATE/held" 2>/dev/null)" != yes ] && [ -z "$(ls -d /data/left-behind.* 2>/dev/null)" ]; then return 0; fi
+  ask_as atoll 127.0.0.1 6379 ROLE DBSIZE > "$STATE/return" || return 0
+  if [ "$(sed -n 2p "$STATE/return")" != slave ] || [ "$(sed -n 5p "$STATE/return")" != connected ]; then return 0; fi
+  if [ "$(cat "$STATE/held" 2>/dev/null)" = yes ]; then
+    ask_as atoll 127.0.0.1 6379 'CONFIG SET replica-priority @PRIORITY@' >/dev/null && printf '\n' > "$STATE/held"
+  fi
+  if [ "$(sed -n 7p "$STATE/return")" -gt 0 ] 2>/dev/null; then rm -rf /data/left-behind.*; fi
+}
+
 case $1 in
   liveness)
     answer=$(ask 127.0.0.1 6379 PING | tail -n 1)
@@ -34,6 +48,7 @@ case $1 in
     ;;
   readiness)
     drop_aof
+    end_return
     asker=sentinel
     set -- PING ROLE
     if [ "$(setting PERSISTENCE)" = off ]; then
@@ -55,4 +70,4 @@ case $1 in
 esac
 `;
 
-export const PROBE_REDIS_SCRIPT = SCRIPT.replaceAll('@AOF_SEEN@', AOF_SEEN);
+export const PROBE_REDIS_SCRIPT = SCRIPT.replaceAll('@AOF_SEEN@', AOF_SEEN).replaceAll('@PRIORITY@', REPLICA_PRIORITY);

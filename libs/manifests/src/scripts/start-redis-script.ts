@@ -38,6 +38,7 @@ if [ -z "$MODE" ] || [ -z "$POD_IP" ]; then
   exit 64
 fi
 require_credentials
+set_left_aside || { say "the old files on this volume cannot be set aside"; exit 66; }
 
 role=waiting primary_host=@WAITING_HOST@ primary_port=@WAITING_PORT@ silent_host=
 why="nobody names a primary"
@@ -205,6 +206,11 @@ within_limit() {
   awk -v own="$MAXMEMORY" '$1 == "maxmemory" && $2 ~ /^[0-9]+$/ && own > 0 && $2 > own * 1.2 + 1 { next } { print }'
 }
 
+# Sentinel takes a replica that never had a copy when it knows no better one; this one is none until it is linked once.
+held=
+if [ "$role" != primary ] && [ -n "$(returning_stamp)" ] && ! has_current_data; then held=yes; fi
+printf '%s\n' "$held" > "$STATE/held"
+
 if [ "$role" = replica ] && [ -z "$silent_host" ]; then set_newer_aside; fi
 appendonly=$(choose_appendonly) || { say "the data folder cannot be prepared"; exit 66; }
 redis_acl > "$STATE/users.acl"
@@ -216,6 +222,7 @@ redis_acl > "$STATE/users.acl"
     "replica-announce-ip $POD_IP" 'replica-announce-port 6379' 'masteruser replication' \
     'enable-protected-configs yes'
   printf 'masterauth "%s"\n' "$(quoted replication)"
+  if [ -n "$held" ]; then printf 'replica-priority 0\n'; fi
   if [ "$role" != primary ]; then printf 'replicaof %s %s\n' "$primary_host" "$primary_port"; fi
 } > "$STATE/redis.conf"
 printf '%s\n' "$role" > "$STATE/role"

@@ -24,13 +24,22 @@ const HOLDS = {
 } as const;
 const HOLD_REASONS: ReadonlySet<string> = new Set(Object.values(HOLDS));
 
-/** Whether a rollout in this state counts as a disruption of its RedisCluster. */
-export const takesTurn = (rollout: { readonly reason: string } | undefined): boolean =>
-  rollout !== undefined && !HOLD_REASONS.has(rollout.reason);
+type Told = { readonly reason: string; readonly turn?: 'GivenBack' } | undefined;
+
+/** Whether a rollout in this state is under way, and not held. */
+export const isUnderWay = (rollout: Told): boolean => rollout !== undefined && !HOLD_REASONS.has(rollout.reason);
+
+/** Whether it counts as a disruption of its RedisCluster: it is under way, and did not give its turn back. */
+export const takesTurn = (rollout: Told): boolean => isUnderWay(rollout) && rollout?.turn === undefined;
 
 /** Whether it waits for others to end theirs. */
-export const waitsForTurn = (rollout: { readonly reason: string } | undefined): boolean =>
-  rollout?.reason === HOLDS.turn;
+export const waitsForTurn = (rollout: Told): boolean => rollout?.reason === HOLDS.turn;
+
+/**
+ * Whether it goes on by itself, now or when others have ended theirs. Whoever waits for the change (kstatus) is not told
+ * that it is done; what the user holds is as the user wants it.
+ */
+export const isAwaited = (rollout: Told): boolean => isUnderWay(rollout) || waitsForTurn(rollout);
 
 export const explainHold = (
   view: ClusterView,

@@ -4,14 +4,14 @@
  * one pod is away then, by our own doing, and nobody else can be made primary while it is.
  */
 import type { AnsweringPod, ClusterView } from '../cluster-view.ts';
-import { takesTurn } from './explain-hold.ts';
+import { isUnderWay } from './explain-hold.ts';
 import type { Unrest } from './explain-unrest.ts';
 
 const relaxes = ({ snapshot, dataPods }: ClusterView): boolean =>
   dataPods.length <= 2 && snapshot.resource.spec.failover?.minReplicasToWrite === undefined;
 
 export const mostWhileRolling = (view: ClusterView): number =>
-  takesTurn(view.snapshot.resource.status?.rollout) && relaxes(view) ? 0 : Infinity;
+  isUnderWay(view.snapshot.resource.status?.rollout) && relaxes(view) ? 0 : Infinity;
 
 /** Before the only replica goes, the running primary takes writes without it. */
 export const explainStrictPrimary = (view: ClusterView, primary: AnsweringPod): Unrest | undefined => {

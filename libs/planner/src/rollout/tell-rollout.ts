@@ -1,12 +1,14 @@
 /**
  * What a rollout says of itself: progress and what it waits for in `status.rollout`, the conditions RestartPending and
  * Reconciling, and Stalled once it has waited for the same thing too long. A stall is told with its age and never broken
- * by force. How long is too long follows from what a replica has to copy.
+ * by force. How long is too long follows from what a replica has to copy. One that stands still at its very first pod, with
+ * the primary not touched yet, disrupts no further: it gives its turn back (`turn`) and takes one again with its next
+ * restart. Without this two bad images would keep every other RedisCluster of the agent from being rolled.
  */
 import type { RolloutStatus } from '#domain';
 import type { AnsweringPod, ClusterView } from '../cluster-view.ts';
 import type { Finding, RuleOutcome } from '../rule.ts';
-import { takesTurn } from './explain-hold.ts';
+import { isAwaited, isUnderWay } from './explain-hold.ts';
 import type { Unrest } from './explain-unrest.ts';
 import type { OutdatedPods } from './find-outdated.ts';
 
@@ -14,23 +16,27 @@ import type { OutdatedPods } from './find-outdated.ts';
 const STALL_BASE_MS = 60_000;
 const COPY_BYTES_PER_MS = 50_000;
 
+/** What is told of one pass: what is waited for, or what is done now. */
+export type RolloutNews = Unrest & { readonly acts?: boolean };
+
 export const tellRollout = (
   view: ClusterView,
   primary: AnsweringPod | undefined,
   outdated: OutdatedPods,
-  why: Unrest,
+  why: RolloutNews,
 ): RuleOutcome => {
-  const rollout = describeProgress(view, outdated, why);
+  const progress = describeProgress(view, outdated, why);
+  const givesBack = isUnderWay(progress) && why.acts !== true && givesTurnBack(view, primary, outdated, progress);
+  const rollout: RolloutStatus = givesBack ? { ...progress, turn: 'GivenBack' } : progress;
   const findings: Finding[] = [];
   const left = [...outdated.sentinels, ...outdated.data].map((pod) => pod.name);
   if (left.length > 0) {
     const message = `${left.join(', ')} ${left.length === 1 ? 'is' : 'are'} to be restarted. ${why.message}`;
     findings.push({ type: 'RestartPending', status: 'True', reason: why.reason, message });
   }
-  if (takesTurn(rollout)) {
+  if (isAwaited(rollout))
     findings.push({ type: 'Reconciling', status: 'True', reason: why.reason, message: why.message });
-    findings.push(...explainStall(view, primary, rollout));
-  }
+  if (isUnderWay(rollout)) findings.push(...explainStall(view, primary, rollout));
   return { reason: why.reason, message: why.message, findings, rollout };
 };
 
@@ -47,13 +53,29 @@ const describeProgress = (view: ClusterView, outdated: OutdatedPods, why: Unrest
   };
 };
 
-const explainStall = (
-  { nowMs }: ClusterView,
+const isStalled = ({ nowMs }: ClusterView, primary: AnsweringPod | undefined, { since }: RolloutStatus): boolean =>
+  nowMs - Date.parse(since) >= STALL_BASE_MS + (3 * (primary?.facts.usedMemoryBytes ?? 0)) / COPY_BYTES_PER_MS;
+
+/** At most one pod is of the new template, and the primary is not that one. Once given back it stays so until a restart. */
+const givesTurnBack = (
+  view: ClusterView,
   primary: AnsweringPod | undefined,
-  { reason, waitingFor, since }: RolloutStatus,
+  { data }: OutdatedPods,
+  progress: RolloutStatus,
+): boolean => {
+  if (view.snapshot.resource.status?.rollout?.turn === 'GivenBack') return true;
+  const isUntouched = primary !== undefined && data.some(({ name }) => name === primary.name);
+  return progress.updated <= 1 && isUntouched && isStalled(view, primary, progress);
+};
+
+const explainStall = (
+  view: ClusterView,
+  primary: AnsweringPod | undefined,
+  rollout: RolloutStatus,
 ): readonly Finding[] => {
-  const limitMs = STALL_BASE_MS + (3 * (primary?.facts.usedMemoryBytes ?? 0)) / COPY_BYTES_PER_MS;
-  if (nowMs - Date.parse(since) < limitMs) return [];
-  const message = `The rollout has stood still since ${since}: ${waitingFor} Nothing is forced; mend it, or take the change back.`;
+  if (!isStalled(view, primary, rollout)) return [];
+  const { reason, waitingFor, since, turn } = rollout;
+  const others = turn === undefined ? '' : ' Other RedisClusters are rolled in the meantime.';
+  const message = `The rollout has stood still since ${since}: ${waitingFor} Nothing is forced; mend it, or take the change back.${others}`;
   return [{ type: 'Stalled', status: 'True', reason, message }];
 };

@@ -20,6 +20,7 @@ export const applyChildren: Rule = {
       spec,
       renderVersion,
       recordedPrimary: view.record?.primaryPod,
+      returning: view.record?.returning,
     });
     const actions = desired.flatMap((object) => applyIfDifferent(view, object) ?? []);
     const [first] = actions;

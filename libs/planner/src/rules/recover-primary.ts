@@ -14,6 +14,7 @@ import { explainStuckPod, restartsSoon } from '../explain-stuck-pod.ts';
 import { findDeposed, isOfDeposed } from '../find-deposed.ts';
 import { followsAddressOf, isMaster, isUnlinked, isWaiting } from '../replication-role.ts';
 import { judgeSentinels, sentinelsCanDecide } from '../judge-sentinels.ts';
+import { findOldStates, isReturning } from '../find-returning.ts';
 import { isPastOf } from '../lineage.ts';
 import { promotePod, replicateFrom, writeRecord } from '../make-action.ts';
 import { planSentinelFailover } from '../plan-sentinel-failover.ts';
@@ -81,7 +82,8 @@ const recover = (view: ClusterView): RuleOutcome => {
   const deposed = findDeposed(view);
   const ready = view.dataPods
     .filter(answers)
-    .filter((pod) => !pod.terminating && !pod.facts.loading && !isChained(view, pod) && !isOfDeposed(pod, deposed));
+    .filter((pod) => !pod.terminating && !pod.facts.loading && !isChained(view, pod) && !isOfDeposed(pod, deposed))
+    .filter((pod) => !isReturning(view, pod) || pod.facts.keys === 0);
   if (silent.length > 0 && !(nobodyElseChose(view) && recordedHoldsAll(view, ready)))
     return recoverWithout(view, silent, ready);
   const successor = chooseSuccessor(view, ready);
@@ -94,7 +96,7 @@ const recover = (view: ClusterView): RuleOutcome => {
       return askPerson('AmbiguousHistory', message);
     }
     case 'all-empty':
-      return startEmpty(view, ready);
+      return explainOldStates(view) ?? startEmpty(view, ready);
   }
 };
 
@@ -169,6 +171,16 @@ const canReturnAlone = (view: ClusterView, silent: readonly { name: string }[]):
     const pod = view.dataPods.find((candidate) => candidate.name === name);
     return pod === undefined || (pod.nodeReady && (pod.waitingReason === undefined || restartsSoon(pod)));
   });
+
+/** An empty start would erase them; whether they are better than nothing is no decision of a program. */
+const explainOldStates = (view: ClusterView): RuleOutcome | undefined => {
+  const list = findOldStates(view).map((pod) => `${pod.name} (${pod.facts.keys} keys)`);
+  if (list.length === 0) return undefined;
+  const message =
+    `Only ${list.join(', ')} hold data, on volumes that were left when the data set was smaller: it may be old. ` +
+    'Restore the volume of another pod, or run REPLICAOF NO ONE on the pod whose data is to be used.';
+  return askPerson('OnlyOldData', message);
+};
 
 const startEmpty = (view: ClusterView, ready: readonly AnsweringPod[]): RuleOutcome => {
   const chosen = ready[0];

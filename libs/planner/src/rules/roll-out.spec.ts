@@ -12,6 +12,7 @@ import type {
 import { renderChildren, resolveSpec } from '#manifests';
 import { NOW_MS, drawSettled, masterFacts, podIp, replicaFacts, withFacts, withPod, withResource } from '#testing';
 import { planRedisCluster } from '../plan-redis-cluster.ts';
+import { takesTurn } from '../rollout/explain-hold.ts';
 import { DEFAULT_PLANNER_POLICY } from '../planner-input.ts';
 
 const dataPods = (snapshot: RedisClusterSnapshot): readonly PodSnapshot[] =>
@@ -192,6 +193,48 @@ describe('roll-out: a bad image', () => {
     expect(told(made, 'Available')?.status).toBe('True');
   });
 
+  it('gives its turn back once it has stalled at the first pod, tells so, and keeps telling', () => {
+    const data = { mode: 'Replication' } as const;
+    const stuckAt2 = withStuck(rolling(data, { data: [0, 1] }), 2);
+    const first = plan(stuckAt2).status.rollout as RolloutStatus;
+    expect(first.turn).toBeUndefined();
+    const stalled = plan(withRollout(stuckAt2, first), NOW_MS + 61_000);
+    expect(stalled.status.rollout).toMatchObject({ reason: 'WaitingForPod', turn: 'GivenBack' });
+    expect(told(stalled, 'Stalled')).toMatchObject({ status: 'True', reason: 'WaitingForPod' });
+    expect(told(stalled, 'Stalled')?.message).toContain('Other RedisClusters are rolled');
+    expect(takesTurn(stalled.status.rollout)).toBe(false);
+    const later = withRollout(stuckAt2, stalled.status.rollout as RolloutStatus);
+    const again = plan({ ...later, disruptionsElsewhere: 2 }, NOW_MS + 90_000);
+    expect(again.status.rollout).toEqual(stalled.status.rollout);
+    expect(told(again, 'Stalled')?.status).toBe('True');
+  });
+
+  it('keeps its turn where a second pod is new, or the primary is', () => {
+    const since = new Date(NOW_MS).toISOString();
+    for (const old of [[0], [1, 2]]) {
+      const snapshot = withStuck(rolling({ mode: 'Replication' }, { data: old }), 1);
+      const { rollout } = plan(snapshot).status;
+      const later = plan(withRollout(snapshot, { ...(rollout as RolloutStatus), since }), NOW_MS + 200_000);
+      expect(later.status.rollout?.turn).toBeUndefined();
+    }
+  });
+
+  it('takes a turn again when its spec has changed, and waits for it where two others have theirs', () => {
+    const given: RolloutStatus = { ...begun, reason: 'WaitingForPod', turn: 'GivenBack' };
+    const changed = withRollout(withStuck(rolling({ mode: 'Replication' }, { data: ALL }), 2), given);
+    const free = plan(changed);
+    expect(deeds(free)).toEqual(['DeletePod 2']);
+    expect(takesTurn(free.status.rollout)).toBe(true);
+    const waiting = plan({ ...changed, disruptionsElsewhere: 2 });
+    expect(deeds(waiting)).toEqual(['DeletePod 2']);
+    expect(waiting.status.rollout?.reason).toBe('WaitingForTurn');
+    const mended = withRollout(rolling({ mode: 'Replication' }, { data: [0, 1] }), given);
+    expect(plan({ ...mended, disruptionsElsewhere: 2 }).status.rollout?.reason).toBe('WaitingForTurn');
+    const goesOn = plan({ ...mended, disruptionsElsewhere: 1 });
+    expect(deeds(goesOn)).toEqual(['EvictPod 1']);
+    expect(takesTurn(goesOn.status.rollout)).toBe(true);
+  });
+
   it('is replaced at once when the change was taken back, in no window and although it is paused', () => {
     const spec = { updateStrategy: { paused: true }, maintenanceWindows: [{ start: '23:00', duration: '1h' }] };
     const made = plan(withStuck(rolling(spec, { data: [2] }), 2));
@@ -233,7 +276,8 @@ describe('roll-out: what holds it', () => {
     expect(made.actions).toEqual([]);
     expect(made.status.rollout?.reason).toBe(reason);
     expect(told(made, 'RestartPending')).toMatchObject({ status: 'True', reason });
-    expect(made.status.phase).toBe('Ready');
+    // What others hold up is on its way; what the user holds is as the user wants it.
+    expect(made.status.phase).toBe(reason === 'WaitingForTurn' ? 'Updating' : 'Ready');
   });
 
   it('tells when the next window opens, and goes on in it', () => {

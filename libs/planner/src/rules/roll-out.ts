@@ -13,7 +13,7 @@ import { restartsAsked } from '../operations/restarts-asked.ts';
 import { planSwitchover } from '../plan-switchover.ts';
 import { chooseRestart, findBroken, isReceiving } from '../rollout/choose-restart.ts';
 import type { NextRestart } from '../rollout/choose-restart.ts';
-import { explainHold, takesTurn } from '../rollout/explain-hold.ts';
+import { explainHold, explainTurn, isUnderWay } from '../rollout/explain-hold.ts';
 import { explainLostUsers } from '../rollout/explain-lost-users.ts';
 import { explainUnrest } from '../rollout/explain-unrest.ts';
 import type { Unrest } from '../rollout/explain-unrest.ts';
@@ -22,6 +22,7 @@ import type { OutdatedPods } from '../rollout/find-outdated.ts';
 import { explainStrictPrimary } from '../rollout/min-replicas-while-rolling.ts';
 import { beginSurge, endSurge, losesDataAlone, REMOVING_SURGE } from '../rollout/surge.ts';
 import { tellRollout } from '../rollout/tell-rollout.ts';
+import type { RolloutNews } from '../rollout/tell-rollout.ts';
 import type { Rule, RuleContext, RuleOutcome } from '../rule.ts';
 
 export const rollOut: Rule = {
@@ -42,10 +43,10 @@ export const rollOut: Rule = {
 
 const NO_PRIMARY: Unrest = { reason: 'NoPrimary', message: 'No pod is restarted while there is no confirmed primary.' };
 
-const tell = ({ view, primary }: RuleContext, outdated: OutdatedPods, why: Unrest): RuleOutcome =>
+const tell = ({ view, primary }: RuleContext, outdated: OutdatedPods, why: RolloutNews): RuleOutcome =>
   tellRollout(view, primary, outdated, why);
 
-/** They serve nobody, so this disrupts nothing and waits for no window. */
+/** They serve nobody, so this disrupts nothing and waits for no window, nor for a turn; what comes after it does. */
 const replaceBroken = (
   context: RuleContext,
   outdated: OutdatedPods,
@@ -63,13 +64,16 @@ const replaceBroken = (
     message: `${pod.name} cannot start and is made anew.`,
     disruptive: false,
   }));
-  return { ...tell(context, outdated, { reason, message }), actions };
+  const held = explainTurn(context.view);
+  const news =
+    held === undefined ? { reason, message, acts: true } : { ...held, message: `${message} ${held.message}` };
+  return { ...tell(context, outdated, news), actions };
 };
 
 /** Nothing is left to restart: the extra pod goes, and the last one restarted is waited for. */
 const finish = (context: RuleContext, outdated: OutdatedPods): RuleOutcome | undefined => {
   const { view, primary } = context;
-  const begun = takesTurn(view.snapshot.resource.status?.rollout);
+  const begun = isUnderWay(view.snapshot.resource.status?.rollout);
   if (!begun && view.record?.surge === undefined) return undefined;
   const unrest = primary === undefined ? NO_PRIMARY : explainUnrest(view, primary);
   if (unrest !== undefined) return tell(context, outdated, unrest);
@@ -82,7 +86,7 @@ const goOn = (context: RuleContext, outdated: OutdatedPods, next: NextRestart): 
   const { view, primary, planned } = context;
   const unrest = primary && explainNotYet(context, primary, outdated, next);
   const hold = explainHold(view, next, outdated, (hash) => consentGiven(view, hash));
-  const begun = takesTurn(view.snapshot.resource.status?.rollout);
+  const begun = isUnderWay(view.snapshot.resource.status?.rollout);
   // What was begun is not called held before the pod that is away is back.
   if (hold !== undefined && !(begun && unrest !== undefined)) return tell(context, outdated, hold);
   if (unrest !== undefined) return tell(context, outdated, unrest);
@@ -109,7 +113,7 @@ const explainReady = (view: ClusterView, primary: AnsweringPod, next: NextRestar
 };
 
 const act = (context: RuleContext, outdated: OutdatedPods, action: Action): RuleOutcome => ({
-  ...tell(context, outdated, { reason: action.reason, message: action.message }),
+  ...tell(context, outdated, { reason: action.reason, message: action.message, acts: true }),
   actions: [action],
 });
 

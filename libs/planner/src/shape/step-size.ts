@@ -1,12 +1,13 @@
 /**
- * The next number of data pods. Up at once: new pods join by themselves, and a volume left over from an earlier life is
- * overwritten by the primary's copy. Down one pod at a time, the highest ordinal first, and only while the primary is one
+ * The next number of data pods. Up at once, except over a volume that is left from an earlier size: that it is no copy is
+ * noted in the record before its pod exists (find-returning.ts). Down one pod at a time, the highest ordinal first, and only while the primary is one
  * that stays, every pod that stays is linked to it, the primary asks for no more replicas than will be there, the pod
  * before is gone and the Sentinels are at rest. Without these gates one edit removes the primary, the only good copy, or
  * leaves a primary that takes no writes.
  */
 import { answers } from '../cluster-view.ts';
 import type { AnsweringPod, ClusterView } from '../cluster-view.ts';
+import { findUnnotedVolumes } from '../find-returning.ts';
 import { followsAddressOf } from '../replication-role.ts';
 import { judgeSentinels } from '../judge-sentinels.ts';
 import { podName } from '#manifests';
@@ -16,7 +17,7 @@ import type { ShapeContext, ShapeStep } from './shape-step.ts';
 export const stepSize = ({ view, primary }: ShapeContext): ShapeStep => {
   const { size } = view.spec;
   const goal = view.wanted.size;
-  if (goal >= size) return { change: { size: goal } };
+  if (goal >= size) return stepUp(view, goal);
   if (view.spec.mode === 'Sentinel' && view.wanted.mode !== 'Sentinel') {
     return hold('LeavingSentinel', `The size stays ${size} until the Sentinels are gone.`);
   }
@@ -24,6 +25,13 @@ export const stepSize = ({ view, primary }: ShapeContext): ShapeStep => {
   if (blocked !== undefined) return hold(...blocked);
   const leaving = podName(view.names.redis, size - 1);
   return hold('RemovingReplica', `${leaving} is removed; ${size - 1} data pods stay.`, { size: size - 1 });
+};
+
+const stepUp = (view: ClusterView, goal: number): ShapeStep => {
+  const unnoted = findUnnotedVolumes(view, view.spec.size);
+  if (unnoted.length === 0) return { change: { size: goal } };
+  const list = unnoted.map((ordinal) => podName(view.names.redis, ordinal)).join(', ');
+  return hold('NotingOldVolumes', `${list} come back to volumes of an earlier size, which is noted first.`);
 };
 
 type Blocked = readonly [reason: string, message: string];

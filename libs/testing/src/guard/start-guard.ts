@@ -22,7 +22,7 @@ const PLACES = { '/etc/atoll': 'etc', '/run/atoll': 'run', '/data': 'data' };
 const FAKE_CLI = `#!/bin/sh
 printf '%s\\n' "$*" >> "$FAKE/arguments"
 env >> "$FAKE/arguments"
-cat > "$FAKE/stdin"
+tee -a "$FAKE/questions" > "$FAKE/stdin"
 if [ -f "$FAKE/asked.$2" ] && [ -f "$FAKE/then.$2" ]; then exec cat "$FAKE/then.$2"; fi
 : > "$FAKE/asked.$2"
 exec cat "$FAKE/answer.$2"
@@ -38,6 +38,8 @@ export interface GuardScene {
   readonly spec: RedisClusterSpec;
   /** The pod that the record GUARD.names. */
   readonly recorded?: string;
+  /** What the record says of pods that come back to old volumes. */
+  readonly returning?: Readonly<Record<string, number>>;
   readonly disk?: Readonly<Record<string, string | Buffer>>;
   /** Answer per host. A host that is not named does not answer. */
   readonly answers?: Readonly<Record<string, string>>;
@@ -82,6 +84,7 @@ const prepare = (scene: GuardScene): { folder: string; move: (text: string) => s
     spec: resolveSpec(scene.spec),
     renderVersion: CURRENT_RENDER_VERSION,
     recordedPrimary: scene.recorded,
+    returning: scene.returning,
   });
   const scripts = Object.entries(dataOf(objects, GUARD.names.scripts)).map(
     ([name, text]) => [name, move(text)] as const,
@@ -124,9 +127,14 @@ export interface GuardRun {
 }
 
 /** Runs one entrypoint to its end, and answers what it made and told. Call within a test: the folder goes with it. */
-export const startGuard = (scene: GuardScene, script = 'start-redis.sh', pod = `${GUARD.names.redis}-0`): GuardRun => {
+export const startGuard = (
+  scene: GuardScene,
+  script = 'start-redis.sh',
+  pod = `${GUARD.names.redis}-0`,
+  args: readonly string[] = [],
+): GuardRun => {
   const { folder } = prepare(scene);
-  const result = spawnSync('/bin/sh', [join(folder, 'etc/scripts', script)], {
+  const result = spawnSync('/bin/sh', [join(folder, 'etc/scripts', script), ...args], {
     encoding: 'utf8',
     timeout: 20_000,
     env: {

@@ -15,6 +15,8 @@ import { StatusError } from './status-error.ts';
 export interface FakeKubeServerOptions {
   /** When given, requests without one of these bearer tokens get 401. The array may be changed later. */
   readonly tokens?: string[];
+  /** Called for each request at the moment in which it takes effect: nothing comes in between. */
+  readonly onServe?: (request: SeenRequest, store: KubeStore) => void;
 }
 
 export class FakeKubeServer {
@@ -83,12 +85,18 @@ export class FakeKubeServer {
     const request = await readRequest(incoming);
     this.requests.push(request);
     const fault = this.faults.take(request);
-    if (fault !== undefined && fault.kind !== 'drop-after') return actFault(fault, response);
+    if (fault?.kind === 'hold' && !(await isHeldToTheEnd(fault.until, response))) return;
+    if (fault !== undefined && fault.kind !== 'hold' && fault.kind !== 'drop-after') return actFault(fault, response);
     if (!this.isAllowed(request)) return refuse(response, new StatusError(401, 'Unauthorized', 'Unauthorized'));
     if (request.isWatch) return this.watch(request, response);
+    this.carryOut(request, response, fault?.kind === 'drop-after');
+  }
+
+  private carryOut(request: SeenRequest, response: ServerResponse, isAnswerLost: boolean): void {
     try {
+      this.options.onServe?.(request, this.store);
       const { code, body } = serveKubeRequest(this.store, request);
-      if (fault !== undefined) response.destroy();
+      if (isAnswerLost) response.destroy();
       else answer(response, code, body);
     } catch (error) {
       if (error instanceof StatusError) refuse(response, error);
@@ -120,6 +128,12 @@ export class FakeKubeServer {
   }
 }
 
+/** False when its client has given up in the meantime: then nobody carries it out any more. */
+async function isHeldToTheEnd(until: Promise<void>, response: ServerResponse): Promise<boolean> {
+  await until;
+  return !response.destroyed;
+}
+
 async function readRequest(incoming: IncomingMessage): Promise<SeenRequest> {
   const chunks: Buffer[] = [];
   for await (const chunk of incoming) chunks.push(chunk as Buffer);
@@ -142,7 +156,7 @@ function answer(response: ServerResponse, code: number, body: unknown, headers: 
 
 const refuse = (response: ServerResponse, error: StatusError): void => answer(response, error.code, error.toStatus());
 
-function actFault(fault: FaultKind, response: ServerResponse): void {
+function actFault(fault: Exclude<FaultKind, { kind: 'hold' }>, response: ServerResponse): void {
   switch (fault.kind) {
     case 'status': {
       const { reason = 'InternalError', message = 'injected by the test' } = fault;

@@ -25,6 +25,8 @@ export type FaultKind =
   | { readonly kind: 'drop' }
   /** Carries the request out, then cuts the connection without an answer. */
   | { readonly kind: 'drop-after' }
+  /** Takes effect, and is answered, only after this is resolved. */
+  | { readonly kind: 'hold'; readonly until: Promise<void> }
   /** Never answers. */
   | { readonly kind: 'hang' }
   /** Answers 200 with this text. */

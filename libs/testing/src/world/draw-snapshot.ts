@@ -145,7 +145,7 @@ export const drawChildren = (
         )
       : [];
   const objects = [
-    ...renderChildren({ ...input, recordedPrimary: record?.primaryPod }),
+    ...renderChildren({ ...input, recordedPrimary: record?.primaryPod, returning: record?.returning }),
     plain('Secret', names.credentialsSecret),
     plain('Secret', names.connectionSecret),
     ...claims,

@@ -45,12 +45,14 @@ export const EVENT = {
         .filter((pod) => pod.ordinal === ordinal)
         .forEach((pod) => deletePod(world, pod));
   },
-  crash: (ordinal: number): StoryEvent => {
+  /** Its kubelet waits before it starts the container again. */
+  crash: (ordinal: number, backOffSeconds = 0): StoryEvent => {
     return (world) => {
       tell(world, `the container of data pod ${ordinal} crashes`);
-      podsOf(world, 'redis')
-        .filter((pod) => pod.ordinal === ordinal)
-        .forEach((pod) => restartContainer(world, pod));
+      for (const pod of podsOf(world, 'redis').filter((candidate) => candidate.ordinal === ordinal)) {
+        restartContainer(world, pod);
+        pod.startsAtMs += backOffSeconds * 1_000;
+      }
     };
   },
   /** REPLICAOF NO ONE and a write, by somebody with the password. */

@@ -38,6 +38,7 @@ type Decision =
 export const runGuard = (world: World, pod: SimPod): void => {
   if (!mayStart(world, pod)) return;
   if (pod.component === 'sentinel') return startSentinel(pod);
+  setLeftAside(world, pod);
   pod.guardUntilMs ??= world.nowMs + PATIENCE_MS;
   const decision = decide(world, pod);
   if (decision.start === 'primary') return startRedis(world, pod, undefined);
@@ -60,6 +61,17 @@ const canMount = (world: World): boolean =>
 const startSentinel = (pod: SimPod): void => {
   pod.process = { kind: 'sentinel', id: pod.name, monitor: pod.kept, failoverUntilMs: undefined, lastFailoverMs: -1e9 };
   pod.kept = undefined;
+};
+
+/** Once for each return: what was copied since is no old state. */
+const setLeftAside = (world: World, pod: SimPod): void => {
+  const claim = volumeClaimName(pod.name);
+  const stamp = new RegExp(`(?:^| )${pod.ordinal}:(\\d+)`).exec(settingOf(world, 'RETURNING'))?.[1];
+  if (stamp === undefined || world.returned.get(claim) === stamp) return;
+  const left = world.volumes.get(claim)?.size ?? 0;
+  if (left > 0) tell(world, `${pod.name} sets ${left} keys of an earlier membership aside`);
+  world.volumes.set(claim, new Set());
+  world.returned.set(claim, stamp);
 };
 
 const startRedis = (world: World, pod: SimPod, masterHost: string | undefined): void => {

@@ -50,6 +50,7 @@ export const makeWorld = ({ seed, spec, killChance }: WorldOptions): World => {
     })),
     pods: new Map(),
     volumes: new Map(),
+    returned: new Map(),
     acknowledged: new Set(),
     unconfirmed: new Set(),
     excused: new Set(),

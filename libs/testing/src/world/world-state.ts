@@ -98,6 +98,8 @@ export interface World {
   readonly pods: Map<string, SimPod>;
   /** By claim name: what the append-only file holds. */
   readonly volumes: Map<string, Set<number>>;
+  /** By claim name: the stamp of the return (setting RETURNING) at which old files were set aside there. */
+  readonly returned: Map<string, string>;
   readonly acknowledged: Set<number>;
   /** Answered OK by the primary, and not on a replica yet: what asynchronous replication may lose. */
   readonly unconfirmed: Set<number>;
