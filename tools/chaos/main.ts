@@ -17,7 +17,7 @@ import { findForbidden, RecordingProxy } from '#testing';
 import { startLedger, type LedgerReport } from '../ledger/start-ledger.ts';
 import { chooseFault, LOSSY, seededRandom } from './choose-fault.ts';
 import { inflictFault, type ChaosTarget } from './inflict-fault.ts';
-import { saveEvidence } from './save-evidence.ts';
+import { Evidence } from './save-evidence.ts';
 import { WriteLedger } from './write-ledger.ts';
 
 const SPEC = {
@@ -86,6 +86,9 @@ function judgeLedger(report: LedgerReport, { lossy }: Inflicted): string[] {
     `${report.acknowledged} writes acknowledged, ${report.lost.length} lost (declared: ${bound}), ${report.errors} errors; longest gap ` +
       `${report.longestClientGapMs} ms at a client, ${report.longestEngineGapMs} ms at the engine; two primaries for ${report.twoPrimariesMs} ms`,
   );
+  const { fromMs: gapFromMs, toMs: gapToMs } = report.engineGap;
+  const since = (ms: number): string => formatTime(report.startedAtMs + ms);
+  log(`longest gap at the engine: ${since(gapFromMs)} - ${since(gapToMs)}`);
   for (const { fromMs, toMs, count } of report.lostSpans)
     log(`lost: ${count} writes that were acknowledged ${formatTime(fromMs)} - ${formatTime(toMs)}`);
   return report.lost.length > bound ? [`${report.lost.length} acknowledged writes lost, declared are ${bound}`] : [];
@@ -130,6 +133,7 @@ async function runChaos(
     return result.stdout;
   };
   const proxy = await recordAgent(target);
+  const evidence = options.evidence === undefined ? undefined : await Evidence.start(options.evidence, target);
   const all = await startLedger(cluster, target.namespace, target.name, WRITERS);
   const client = await connectRedis(kubectl, target.namespace, target.name);
   client.on('error', () => undefined); // expected here: the ledger counts what was acknowledged
@@ -149,7 +153,7 @@ async function runChaos(
   );
   await waitForConnection(kubectl, target);
   failures.push(...judgeLedger(await all.finish(), inflicted), ...judgeProxy(proxy, inflicted));
-  if (options.evidence !== undefined) await saveEvidence(options.evidence, target, proxy);
+  await evidence?.finish(proxy);
   await proxy.stop();
   const reader = await connectRedis(kubectl, target.namespace, target.name);
   const missing = await ledger.missing(reader);

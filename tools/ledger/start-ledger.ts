@@ -37,6 +37,8 @@ export interface LedgerGaps {
 }
 
 export interface LedgerReport extends LedgerGaps {
+  /** Begin of the measurement that the gaps count from, ms since the epoch. */
+  readonly startedAtMs: number;
   readonly attempted: number;
   /** Writes that were answered OK. */
   readonly acknowledged: number;
@@ -79,12 +81,14 @@ export class WriteLedger {
   readonly #probe: MemberProbe | undefined;
   readonly #stop = new AbortController();
   readonly #looking: Promise<void>;
+  readonly #startedAtMs: number;
   #connection: Connection;
 
   constructor(target: LedgerTarget, connection: Connection, redis: Redis, options: LedgerOptions) {
     const { writers = 4, writePeriodMs = 20, probePeriodMs = 5 } = options;
     const run = randomUUID().slice(0, 8);
     const startedAt = performance.now();
+    this.#startedAtMs = performance.timeOrigin + startedAt;
     this.#target = target;
     this.#connection = connection;
     this.#redis = redis;
@@ -136,6 +140,7 @@ export class WriteLedger {
       const lostOnReplicas = everywhere ? await this.#findLostOnMembers(acknowledged) : {};
       return {
         ...gaps,
+        startedAtMs: this.#startedAtMs,
         attempted,
         acknowledged: acknowledged.length,
         lost,
