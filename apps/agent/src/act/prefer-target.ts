@@ -10,7 +10,7 @@ import type { Handover } from './execute-switch-over.ts';
 import { RefusedError, throwIfRefused } from './execution-context.ts';
 import { pollUntil } from './poll-until.ts';
 
-const PREFERRED = '1';
+export const PREFERRED = '1';
 const ASK_EVERY_MS = 1_000;
 const SEEN_WITHIN_MS = 8_000;
 /** Three ticks of 100 ms pass from the command to the promotion, and the next question comes 1 s after the last. */
@@ -61,4 +61,5 @@ const isFirstChoice = (views: readonly ReplicaView[], handover: Handover): boole
   return views.every((view) => view === target || view.priority === 0 || view.priority > target.priority);
 };
 
-const UNFIT: ReadonlySet<string> = new Set(['s_down', 'o_down', 'disconnected']);
+/** Flags of a replica that a Sentinel does not choose. */
+export const UNFIT: ReadonlySet<string> = new Set(['s_down', 'o_down', 'disconnected']);
