@@ -73,9 +73,15 @@ function beginStop({ readiness, stopPatience }: HubRuntime): Promise<void> {
   return Promise.resolve();
 }
 
+/** From the first byte of a request to its last; how long its answer takes does not count. */
+const REQUEST_TIMEOUT_MS = 30_000;
+/** Whoever does not finish TLS or the head of a request in time is cut off, looked for now and then. */
+const SLOW_CLIENTS = { handshakeTimeout: 10_000, headersTimeout: 10_000, connectionsCheckingInterval: 5_000 };
+
 async function createApplication(runtime: HubRuntime): Promise<NestFastifyApplication> {
   const adapter = new FastifyAdapter({
-    https: { cert: runtime.tls.certificate, key: runtime.tls.privateKey },
+    https: { cert: runtime.tls.certificate, key: runtime.tls.privateKey, ...SLOW_CLIENTS },
+    requestTimeout: REQUEST_TIMEOUT_MS,
     bodyLimit: 1024 * 1024,
     forceCloseConnections: true,
   });

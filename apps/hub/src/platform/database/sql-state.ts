@@ -12,7 +12,8 @@ const OUTAGES: readonly (readonly [RegExp, Outage])[] = [
   [/^53300$/, 'DATABASE_FULL'], // too_many_connections
   [/^57P0[1-3]$/, 'DATABASE_STARTING'], // shut down, crashed, starting up
   [/^(ECONNREFUSED|ENOENT)$/, 'DATABASE_REFUSED'],
-  [/^(ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ECONNRESET|EPIPE|08...)$/, 'DATABASE_UNREACHABLE'],
+  // 57P04, 57P05: the database was dropped, the session was ended for its silence
+  [/^(ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ECONN.*|EPIPE|08...|57P0[45])$/, 'DATABASE_UNREACHABLE'],
   [/^ETIMEDOUT$/, 'DATABASE_SILENT'],
 ];
 /** What pg says without a code. */

@@ -4,6 +4,7 @@
  * Without it driver, file and SQL texts leak: Mercurius hands out any message.
  */
 import { GraphQLError, type ExecutionResult, type GraphQLFormattedError } from 'graphql';
+import { nameOutage } from '../database/sql-state.ts';
 import { ApiError, type ApiErrorCode } from './api-error.ts';
 import type { RequestContext } from './request-context.ts';
 
@@ -60,7 +61,7 @@ function explainError(error: GraphQLError, requestId: string, log: ErrorLog): Ex
   if (isAboutRequest(error, cause)) return [show(error, 'BAD_REQUEST', error.message, requestId)];
   // A coercion error of a variable has neither a cause nor a path; a resolver's failure has at least one of them.
   if (!cause && !error.path) return [show(error, 'GRAPHQL_VALIDATION_FAILED', error.message, requestId)];
-  const code = isOutage(cause) ? 'UNAVAILABLE' : 'INTERNAL';
+  const code = cause && nameOutage(cause) ? 'UNAVAILABLE' : 'INTERNAL';
   log.error({ requestId, path: error.path, err: cause ?? error }, `request failed: ${code}`);
   const text = code === 'UNAVAILABLE' ? 'The database does not answer; try again soon.' : 'Internal error.';
   return [show(error, code, `${text} Quote request id ${requestId}.`, requestId)];
@@ -88,9 +89,3 @@ const isAboutRequest = (error: GraphQLError, cause: { code?: unknown; statusCode
   typeof cause?.statusCode === 'number' &&
   cause.statusCode < 500 &&
   /^(FST_|MER_)/.test(String(cause.code));
-
-/** Postgres away: refused, reset, shutting down, out of connections, or the pool's time-out. */
-const isOutage = (cause: (Error & { code?: unknown }) | undefined): boolean =>
-  cause !== undefined &&
-  (/^(ECONN|ENOTFOUND|ETIMEDOUT|EPIPE|ENOENT|57P0|08|53300)/.test(String(cause.code)) ||
-    /timeout exceeded when trying to connect|Connection terminated/.test(cause.message));

@@ -9,6 +9,8 @@ const DATABASE_TIMEOUT_MS = 2_000;
 /** Liveness asks nothing of others, or one slow database would restart every replica at once (03 rule 13). */
 @Controller()
 export class HealthController {
+  private asking: Promise<boolean> | undefined;
+
   constructor(
     @Inject(DataSource) private readonly dataSource: DataSource,
     @Inject(Metrics) private readonly metrics: Metrics,
@@ -36,7 +38,13 @@ export class HealthController {
     return this.metrics.registry.metrics();
   }
 
-  private async databaseAnswers(): Promise<boolean> {
+  /** One question for all who ask meanwhile: nobody has to log in here, and each question takes a connection. */
+  private databaseAnswers(): Promise<boolean> {
+    this.asking ??= this.askDatabase().finally(() => (this.asking = undefined));
+    return this.asking;
+  }
+
+  private async askDatabase(): Promise<boolean> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<boolean>((done) => (timer = setTimeout(() => done(false), DATABASE_TIMEOUT_MS)));
     const answer = this.dataSource.query('SELECT 1').then(

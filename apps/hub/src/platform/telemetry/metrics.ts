@@ -42,7 +42,7 @@ export class Metrics {
   });
   readonly admissionDrops = new Counter({
     name: 'atoll_hub_agent_admission_drops_total',
-    help: 'Connections ended before their handshake, by reason',
+    help: 'Connections ended before it was known whose they are, by reason',
     labelNames: ['reason'],
     registers: [this.registry],
   });

@@ -2,7 +2,7 @@
  * Where agents come in: TCP, the queue for admission, TLS unless a balancer in front ends it, one WebSocket path and
  * nothing else. Every other request is answered 404, so that a browser or a probe at the wrong port learns nothing.
  */
-import { AGENT_PATH, MAX_FRAME_BYTES, MAX_TOLERATED_FRAME_BYTES, SUBPROTOCOL } from '#protocol';
+import { AGENT_PATH, MAX_HANDSHAKE_FRAME_BYTES, MAX_TOLERATED_FRAME_BYTES, SUBPROTOCOL } from '#protocol';
 import { createServer as createPlainServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import { type AddressInfo, createServer as createTcpServer, type Server as TcpServer, type Socket } from 'node:net';
@@ -12,9 +12,12 @@ import { type WebSocket, WebSocketServer } from 'ws';
 
 import type { Metrics } from '../../../platform/telemetry/metrics.ts';
 import { AdmissionQueue } from './admission-queue.ts';
+import { UnknownPeers } from './unknown-peers.ts';
 
 /** From admission to the upgrade: TLS and one small request. */
 const OPEN_TIMEOUT_MS = 10_000;
+/** Of an unknown peer, without a whole message in them: more than one frame of a handshake, with what TLS makes of it. */
+const MAX_UNKNOWN_BYTES = 4 * MAX_HANDSHAKE_FRAME_BYTES;
 /** Connections that the kernel may hold for us while the event loop is busy; it caps this at its own limit. */
 const BACKLOG = 4_096;
 
@@ -26,8 +29,14 @@ export interface AgentFrontParts {
   readonly waitingHellos: () => number;
   readonly nowMs: () => number;
   readonly isDraining: () => boolean;
-  /** `host`: the request's Host header. Call `trust` once it is known who the peer is. */
-  readonly serve: (socket: WebSocket, host: string | undefined, trust: () => void) => void;
+  readonly serve: (socket: WebSocket, arrival: Arrival) => void;
+}
+
+export interface Arrival {
+  /** The request's Host header. */
+  readonly host: string | undefined;
+  /** To be called once the peer has proven who it is. */
+  readonly onKnown: () => void;
 }
 
 export class AgentFront {
@@ -36,6 +45,7 @@ export class AgentFront {
   readonly #tls: TlsServer | undefined;
   readonly #queue: AdmissionQueue;
   readonly #sockets = new Set<Socket>();
+  readonly #unknown = new UnknownPeers<Socket>();
   /** Sockets that have not asked for the upgrade yet. */
   readonly #opening = new WeakMap<Duplex, NodeJS.Timeout>();
   readonly #webSockets = new WebSocketServer({
@@ -43,6 +53,8 @@ export class AgentFront {
     clientTracking: false,
     maxPayload: MAX_TOLERATED_FRAME_BYTES,
     perMessageDeflate: false,
+    // Answered by AgentPeer, which looks how much waits unread.
+    autoPong: false,
     handleProtocols: (offered) => (offered.has(SUBPROTOCOL) ? SUBPROTOCOL : false),
   });
 
@@ -55,6 +67,7 @@ export class AgentFront {
     const { metrics, log, waitingHellos, nowMs } = parts;
     // The inner server is given each socket when it is admitted; it never listens itself.
     const admit = (socket: Socket): void => {
+      this.#watchUnknown(socket);
       http.emit('connection', socket);
       if (!this.#tls) socket.resume();
     };
@@ -95,6 +108,14 @@ export class AgentFront {
     this.#queue.offer(socket);
   }
 
+  #watchUnknown(socket: Socket): void {
+    const crowded = this.#unknown.add(socket);
+    socket.once('close', this.#unknown.forgetterOf(socket));
+    if (crowded === undefined) return;
+    this.#parts.metrics.admissionDrops.inc({ reason: 'SILENT' });
+    crowded.destroy();
+  }
+
   #expectUpgrade(socket: Duplex): void {
     this.#opening.set(
       socket,
@@ -104,32 +125,48 @@ export class AgentFront {
   }
 
   #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
-    clearTimeout(this.#opening.get(socket));
-    this.#opening.delete(socket);
     socket.on('error', () => undefined);
     // Not by URL: that throws for a target like "//", and what is thrown here ends the process.
     const [path] = (request.url ?? '').split('?');
     const isDraining = this.#parts.isDraining();
     if (isDraining || path !== AGENT_PATH) {
+      // Destroyed as well: a peer that keeps its half open would hold the socket for ever.
+      socket.once('finish', () => socket.destroy());
       socket.end(`HTTP/1.1 ${isDraining ? 503 : 404} Refused\r\nConnection: close\r\n\r\n`);
       return;
     }
+    clearTimeout(this.#opening.get(socket));
+    this.#opening.delete(socket);
     const { host } = request.headers;
-    this.#webSockets.handleUpgrade(request, socket, head, (webSocket) =>
-      this.#parts.serve(webSocket, host, boundUntrusted(socket)),
-    );
+    const forget = this.#unknown.forgetterOf(request.socket);
+    this.#webSockets.handleUpgrade(request, socket, head, (webSocket) => {
+      const known = boundUnknown(socket, webSocket);
+      const onKnown = (): void => {
+        forget();
+        known();
+      };
+      this.#parts.serve(webSocket, { host, onKnown });
+    });
   }
 }
 
-/** All that somebody unknown may send, in one frame or many: no stranger's frame of megabytes is kept in memory. */
-function boundUntrusted(socket: Duplex): () => void {
-  let left = MAX_FRAME_BYTES;
-  const count = (chunk: Buffer): void => {
-    left -= chunk.length;
-    if (left < 0) socket.destroy();
+/**
+ * Frames may be large, those of a handshake are small: a peer that begins a large one before it is known is cut off, or it
+ * would have it kept here without an end. Returns the way to end the watch.
+ */
+function boundUnknown(socket: Duplex, webSocket: WebSocket): () => void {
+  let bytes = 0;
+  const count = (data: Buffer): void => {
+    bytes += data.length;
+    if (bytes > MAX_UNKNOWN_BYTES) socket.destroy();
   };
+  const begin = (): void => void (bytes = 0);
   socket.on('data', count);
-  return () => socket.off('data', count);
+  webSocket.on('message', begin);
+  return () => {
+    socket.off('data', count);
+    webSocket.off('message', begin);
+  };
 }
 
 const refuse: RequestListener = (_, response) => {

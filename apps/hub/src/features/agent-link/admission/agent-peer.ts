@@ -17,6 +17,7 @@ export class AgentPeer {
 
   constructor(socket: WebSocket) {
     this.#socket = socket;
+    socket.on('ping', (data: Buffer) => this.#pong(data));
   }
 
   get isOpen(): boolean {
@@ -30,12 +31,20 @@ export class AgentPeer {
   send<T extends keyof HubPayloads>(type: T, payload: HubPayloads[T], nonce?: string): Promise<string> {
     const used = nonce ?? `h${(this.#count += 1)}`;
     if (!this.isOpen) return Promise.resolve(used);
-    if (this.#socket.bufferedAmount > MAX_BUFFERED_BYTES) {
-      this.#socket.terminate();
-      return Promise.resolve(used);
-    }
+    if (this.#cutOffUnread()) return Promise.resolve(used);
     const frame = this.dialect.encode({ type, nonce: used, payload } as HubMessage);
     return new Promise((done) => this.#socket.send(frame, () => done(used)));
+  }
+
+  /** A peer that asks without end and reads no answer would else have them all kept here. */
+  #pong(data: Buffer): void {
+    if (this.isOpen && !this.#cutOffUnread()) this.#socket.pong(data);
+  }
+
+  #cutOffUnread(): boolean {
+    if (this.#socket.bufferedAmount <= MAX_BUFFERED_BYTES) return false;
+    this.#socket.terminate();
+    return true;
   }
 
   /** Reads no more until resumed: what is not read waits at the sender, not in this process. */

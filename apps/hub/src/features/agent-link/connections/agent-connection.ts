@@ -51,6 +51,8 @@ export interface ConnectionParts {
   readonly hubEpoch: () => string;
   /** PEM of the CA that the hub will use later. */
   readonly nextCa: string | undefined;
+  /** The peer has proven who it is. May come more than once. */
+  readonly onKnown: () => void;
   readonly onSession: (session: AgentSession) => void;
   readonly log: Logger;
 }
@@ -146,6 +148,7 @@ export class AgentConnection {
         await peer.send('Enrolled', { agentId: answer.agentId, hubEpoch: hubEpoch() }, nonce);
         return;
       case 'PENDING':
+        this.#parts.onKnown();
         this.pendingAgentId = answer.agentId;
         this.#closeAfter(APPROVAL_TIMEOUT_MS, 'not approved yet');
         this.#log.info({ agentId: answer.agentId }, 'an agent enrolled and waits for approval');
@@ -196,6 +199,7 @@ export class AgentConnection {
     const session = new AgentSession({ agent, sessionNo, peer, sender, link, inventory: hello.inventory, log });
     this.#session = session;
     this.#closeAfter(SILENCE_TIMEOUT_MS, 'silence');
+    this.#parts.onKnown();
     this.#parts.onSession(session);
     peer.dialect = dialect;
     await peer.send(

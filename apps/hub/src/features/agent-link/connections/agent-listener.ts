@@ -11,7 +11,7 @@ import type { WebSocket } from 'ws';
 
 import { signalsOf } from '../../../platform/database/signals.ts';
 import { type HubRuntime, RUNTIME } from '../../../platform/lifecycle/hub-runtime.ts';
-import { AgentConnection } from './agent-connection.ts';
+import { AgentConnection, type ConnectionParts } from './agent-connection.ts';
 import { AgentFront } from '../admission/agent-front.ts';
 import { AgentPeer } from '../admission/agent-peer.ts';
 import { chooseAudience } from '../admission/audience.rules.ts';
@@ -50,7 +50,8 @@ export class AgentListener implements BeforeApplicationShutdown {
       waitingHellos: () => link.sessions.waitingHellos,
       nowMs: () => link.clock.monotonicMs(),
       isDraining: () => readiness.draining,
-      serve: (socket, host, trust) => this.#serve(socket, chooseAudience(runtime.addresses.agents, host), trust),
+      serve: (socket, { host, onKnown }) =>
+        this.#serve(socket, { audience: chooseAudience(runtime.addresses.agents, host), onKnown }),
     });
     this.#timers = [
       setInterval(() => this.#tellApprovals(), APPROVAL_POLL_MS).unref(),
@@ -94,16 +95,15 @@ export class AgentListener implements BeforeApplicationShutdown {
     await this.link.seen.stop();
   }
 
-  #serve(socket: WebSocket, audience: string, trust: () => void): void {
+  #serve(socket: WebSocket, about: Pick<ConnectionParts, 'audience' | 'onKnown'>): void {
     const connection = new AgentConnection({
       peer: new AgentPeer(socket),
       link: this.link,
-      audience,
+      ...about,
       hubEpoch: () => this.runtime.identity.hubEpoch,
       nextCa: this.runtime.tls.nextCaCertificate,
       log: this.#log,
       onSession: (session) => {
-        trust();
         this.#pending.delete(connection);
         this.live.add(session);
         socket.once('close', () => this.live.remove(session));
