@@ -5,7 +5,7 @@ import { freezeSpec } from '#protocol';
 
 import { RuleWorld } from './rule-world.ts';
 
-/** Inventory and outcomes of so many no longer fit one frame; of 5,000 they do not either, and take twice as long here. */
+/** Inventory and outcomes of so many no longer fit one frame; a larger number shows nothing more. */
 const OBJECTS = 2_600;
 const LONG = 60_000;
 

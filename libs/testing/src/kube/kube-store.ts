@@ -8,6 +8,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { KubeObject } from '#domain';
 import { applyLeaves, bookUpdate } from './apply-object.ts';
 import { leavesOf, type Manager, type Ownership, renderManagedFields } from './field-ownership.ts';
+import { ShelvedMap } from './shelved-map.ts';
 import { StatusError } from './status-error.ts';
 
 export interface StoreEvent {
@@ -41,8 +42,11 @@ const WITH_STATUS =
 
 const keyText = (key: StoreKey): string => JSON.stringify([key.collection, key.namespace ?? '', key.name]);
 
+const placeOf = (text: string): [string, string, string] => JSON.parse(text) as [string, string, string];
+
 export class KubeStore {
-  private readonly entries = new Map<string, Entry>();
+  /** By key, on the shelves of their collections. */
+  private readonly entries = new ShelvedMap<Entry>((key) => placeOf(key)[0]);
   private readonly listeners = new Set<(event: StoreEvent) => void>();
   private history: StoreEvent[] = [];
   private compactedTo = 0;
@@ -53,9 +57,9 @@ export class KubeStore {
   }
 
   list(collection: string, namespace: string | undefined): KubeObject[] {
-    return [...this.entries]
-      .map(([text, entry]) => ({ place: JSON.parse(text) as [string, string, string], object: entry.object }))
-      .filter(({ place }) => place[0] === collection && (namespace === undefined || place[1] === namespace))
+    return [...this.entries.onShelf(collection)]
+      .map(([text, entry]) => ({ place: placeOf(text), object: entry.object }))
+      .filter(({ place }) => namespace === undefined || place[1] === namespace)
       .sort((a, b) => (a.place.join('/') < b.place.join('/') ? -1 : 1))
       .map(({ object }) => structuredClone(object));
   }
