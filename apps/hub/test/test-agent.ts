@@ -26,6 +26,7 @@ import {
   tokenHash,
 } from '#protocol';
 import type { TestHub } from './start-test-hub.ts';
+import { WAIT } from './wait.ts';
 
 export interface TestIdentity {
   readonly keys: KeyPair;
@@ -85,7 +86,7 @@ export class TestAgent {
   }
 
   /** The next message of this type; those of other types before it stay. Throws after the time-out. */
-  async next<T extends keyof HubPayloads>(type: T, timeoutMs = 5_000): Promise<HubPayloads[T]> {
+  async next<T extends keyof HubPayloads>(type: T, timeoutMs = WAIT.timeout): Promise<HubPayloads[T]> {
     for (const end = Date.now() + timeoutMs; ; await sleep(5)) {
       const at = this.#received.findIndex((message) => message.type === type);
       if (at >= 0) return this.#received.splice(at, 1)[0]?.payload as HubPayloads[T];
@@ -137,7 +138,7 @@ export class TestAgent {
     });
   }
 
-  async waitForClose(timeoutMs = 5_000): Promise<number> {
+  async waitForClose(timeoutMs = WAIT.timeout): Promise<number> {
     for (const end = Date.now() + timeoutMs; Date.now() < end; await sleep(5)) {
       if (this.closeCode !== undefined) return this.closeCode;
     }

@@ -19,6 +19,7 @@ import {
 import { createTestDatabase, startTestHub, type TestHub } from '../start-test-hub.ts';
 import { createIdentity, TestAgent } from '../test-agent.ts';
 import { IdentityWorld } from './identity-world.ts';
+import { WAIT } from '../wait.ts';
 
 const hubs: TestHub[] = [];
 let [a, b, c]: TestHub[] = [];
@@ -69,9 +70,9 @@ async function quarantinedOn(which: TestHub | undefined): Promise<number> {
 
 async function expectQuarantined(worlds: readonly IdentityWorld[], what: RegExp): Promise<void> {
   const agentId = worlds[0]?.agentId ?? '';
-  await vi.waitFor(async () => expect((await stateOf(agentId))?.state).toBe('QUARANTINED'), { timeout: 15_000 });
+  await vi.waitFor(async () => expect((await stateOf(agentId))?.state).toBe('QUARANTINED'), WAIT);
   for (const { link } of worlds) {
-    await vi.waitFor(() => expect(link.state()).toMatchObject({ connected: false }), { timeout: 5_000 });
+    await vi.waitFor(() => expect(link.state()).toMatchObject({ connected: false }), WAIT);
   }
   expect((await stateOf(agentId))?.reason).toMatch(what);
   expect((await stateOf(agentId))?.reason).toMatch(/approveAgent.*replaceMemberCluster/);
@@ -95,9 +96,7 @@ describe('a key that is used in two places', () => {
     await Promise.all([clone.link.stop(), world.link.stop()]);
     await approve(hub(b), world.agentId);
     world.run({ instanceId: 'i2' });
-    await vi.waitFor(async () => expect(await readDelivery(hub(a), hubUid)).toMatchObject({ state: 'APPLIED' }), {
-      timeout: 8_000,
-    });
+    await vi.waitFor(async () => expect(await readDelivery(hub(a), hubUid)).toMatchObject({ state: 'APPLIED' }), WAIT);
     expect((await stateOf(world.agentId))?.reason).toBeNull();
   });
 
@@ -122,7 +121,7 @@ describe('revocation', () => {
       }),
     );
     expect(done.ok).toBe(true);
-    expect(await agent.next('Refused', 1_400)).toMatchObject({ code: 'AGENT_REVOKED', terminal: true });
+    expect(await agent.next('Refused')).toMatchObject({ code: 'AGENT_REVOKED', terminal: true });
     for (const each of hubs) {
       const again = await TestAgent.connect(each, identity);
       again.hello();
@@ -138,7 +137,7 @@ describe('revocation', () => {
     const sessions = await Promise.all(hubs.map(async (each) => ({ enrolled: await enrolAgent(each), each })));
     const open = await Promise.all(sessions.map(({ enrolled, each }) => openSession(each, enrolled)));
     for (const { enrolled } of sessions) await revoke(hub(b), enrolled.agentId);
-    for (const { agent } of open) expect(await agent.next('Refused', 1_400)).toMatchObject({ code: 'AGENT_REVOKED' });
+    for (const { agent } of open) expect(await agent.next('Refused')).toMatchObject({ code: 'AGENT_REVOKED' });
   });
 });
 
@@ -154,7 +153,7 @@ describe('an enrolment', () => {
     for (let round = 0; round < 10; round += 1) {
       const agent = await TestAgent.connect(hub(hubs[round % hubs.length]), identity);
       for (let time = 0; time < 50; time += 1) agent.enrol(token);
-      await vi.waitFor(() => expect(agent.pending('EnrolPending')).toBe(50), { timeout: 5_000 });
+      await vi.waitFor(() => expect(agent.pending('EnrolPending')).toBe(50), WAIT);
       agent.cut();
     }
     expect(await counts()).toEqual(before);

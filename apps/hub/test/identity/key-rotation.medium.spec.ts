@@ -12,6 +12,7 @@ import { LiveSessions } from '../../src/features/agent-link/connections/live-ses
 import { loadOwnTls } from '../../src/platform/tls/tls-material.ts';
 import { createTestDatabase, startTestHub, type TestHub } from '../start-test-hub.ts';
 import { IdentityWorld } from './identity-world.ts';
+import { WAIT } from '../wait.ts';
 
 let hub: TestHub;
 let folder: string;
@@ -85,7 +86,7 @@ describe.concurrent('the key of an agent', () => {
       return isBooked;
     });
     world.jump(31);
-    await vi.waitFor(async () => expect((await world.keysAtHub(hub)).previous).toBe(world.first));
+    await vi.waitFor(async () => expect((await world.keysAtHub(hub)).previous).toBe(world.first), WAIT);
     await world.untilRotatedFrom(hub, world.first);
   });
 
@@ -120,7 +121,7 @@ describe.concurrent('the key of an agent', () => {
       return book();
     });
     world.jump(31);
-    await vi.waitFor(async () => expect((await world.keysAtHub(hub)).previous).toBe(world.first));
+    await vi.waitFor(async () => expect((await world.keysAtHub(hub)).previous).toBe(world.first), WAIT);
     await world.link.stop();
     world.kube.fence = true;
     world.run({ instanceId: 'i2' });
@@ -138,7 +139,7 @@ describe.concurrent('the key of an agent', () => {
       await world.link.stop();
     };
     world.jump(31);
-    await vi.waitFor(() => expect(world.link.state().running).toBe(false), { timeout: 5_000 });
+    await vi.waitFor(() => expect(world.link.state().running).toBe(false), WAIT);
     expect((await world.keysAtHub(hub)).previous).toBe(world.first);
     world.run({ instanceId: 'i2' });
     await world.untilRotatedFrom(hub, world.first);
@@ -175,7 +176,7 @@ describe('a hub that was away for a year', () => {
     const { agentAddress } = hub.ready;
     const { files } = hub.runtime.tls;
     await hub.close();
-    await vi.waitFor(() => expect(world.link.state().connected).toBe(false), { timeout: 5_000 });
+    await vi.waitFor(() => expect(world.link.state().connected).toBe(false), WAIT);
     world.jump(365);
     booked = [];
     await startHubWith({ tlsFiles: files, agentPort: Number(agentAddress.split(':')[1]) });

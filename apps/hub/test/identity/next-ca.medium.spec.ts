@@ -13,6 +13,7 @@ import type { TlsFiles } from '../../src/platform/config/hub-config.ts';
 import { loadOwnTls } from '../../src/platform/tls/tls-material.ts';
 import { createTestDatabase, startTestHub, type TestHub } from '../start-test-hub.ts';
 import { IdentityWorld } from './identity-world.ts';
+import { WAIT } from '../wait.ts';
 
 let hub: TestHub;
 let folder: string;
@@ -73,9 +74,9 @@ describe('a CA that the hub will use later', () => {
     await restart({ tlsFiles: filesOf(a), nextCaFile: filesOf(b).caFile });
     // Whoever reads it right after the start must not take "not counted yet" for "nobody lacks it".
     expect(await readWithoutNextCa()).not.toBe(0);
-    await vi.waitFor(async () => expect(await readWithoutNextCa()).toBeGreaterThan(0));
+    await vi.waitFor(async () => expect(await readWithoutNextCa()).toBeGreaterThan(0), WAIT);
     const both = [await fingerprintOf(a), await fingerprintOf(b)];
-    await vi.waitFor(async () => expect(await heard.casAtHub(hub)).toEqual(both), { timeout: 8_000 });
+    await vi.waitFor(async () => expect(await heard.casAtHub(hub)).toEqual(both), WAIT);
     expect(await away.casAtHub(hub)).toEqual(both.slice(0, 1));
     expect(await withoutNextCa()).toBe(1);
   });
@@ -104,9 +105,7 @@ describe('a CA that the hub will use later', () => {
 
   it('is unknown to the agent that was away, which says what to do; given the CA it comes back as who it was', async () => {
     away.run();
-    await vi.waitFor(() => expect(away.link.state().lastFailure).toMatch(/^HUB_CA_UNKNOWN: .*hub\.ca/), {
-      timeout: 5_000,
-    });
+    await vi.waitFor(() => expect(away.link.state().lastFailure).toMatch(/^HUB_CA_UNKNOWN: .*hub\.ca/), WAIT);
     await away.link.stop();
     const hubCa = await readFile(filesOf(b).caFile, 'utf8');
     away.run({ hubCa });
@@ -120,12 +119,10 @@ describe('a CA that the hub will use later', () => {
   it('is the only one that is trusted a week after it was first used', async () => {
     const ca = await readFile(filesOf(b).caFile, 'utf8');
     heard.jump(8);
-    await vi.waitFor(async () => expect((await heard.secret())['hub-ca.crt']).toBe(ca), { timeout: 5_000 });
+    await vi.waitFor(async () => expect((await heard.secret())['hub-ca.crt']).toBe(ca), WAIT);
     await heard.link.stop();
     heard.run();
-    await vi.waitFor(async () => expect(await heard.casAtHub(hub)).toEqual([await fingerprintOf(b)]), {
-      timeout: 5_000,
-    });
+    await vi.waitFor(async () => expect(await heard.casAtHub(hub)).toEqual([await fingerprintOf(b)]), WAIT);
   });
 
   it('reaches sessions that live on when it appears', async () => {
@@ -133,9 +130,7 @@ describe('a CA that the hub will use later', () => {
     const nextCaCertificate = await readFile(files.caFile, 'utf8');
     Object.assign(hub.runtime.tls, { nextCaCertificate });
     await hub.app.get(NextCaTeller).look({ served: false, nextCa: true });
-    await vi.waitFor(async () => expect(await heard.casAtHub(hub)).toContain(await fingerprintOf(files)), {
-      timeout: 8_000,
-    });
-    await vi.waitFor(async () => expect(await withoutNextCa()).toBe(0), { timeout: 8_000 });
+    await vi.waitFor(async () => expect(await heard.casAtHub(hub)).toContain(await fingerprintOf(files)), WAIT);
+    await vi.waitFor(async () => expect(await withoutNextCa()).toBe(0), WAIT);
   });
 });

@@ -11,6 +11,7 @@ import type { Json } from '../api-client.ts';
 import { startApi, type Api } from '../api-fixture.ts';
 import { enrolAgent, type Enrolled, openSession, readDelivery, unwant, want, type Wanted } from '../link-fixture.ts';
 import { createIdentity, TestAgent, type TestIdentity } from '../test-agent.ts';
+import { WAIT } from '../wait.ts';
 
 let api: Api;
 beforeAll(async () => {
@@ -28,7 +29,10 @@ async function settle(): Promise<{ old: Enrolled; wanted: Wanted; agent: TestAge
   const wanted = await want(api.hub, old, 'cache');
   const { revision } = await agent.next('Delta');
   agent.send('DesiredAck', { revision, outcomes: [{ ...wanted, state: 'APPLIED' }], digest: digestOf([wanted]) });
-  await vi.waitFor(async () => expect(await readDelivery(api.hub, wanted.hubUid)).toMatchObject({ state: 'APPLIED' }));
+  await vi.waitFor(
+    async () => expect(await readDelivery(api.hub, wanted.hubUid)).toMatchObject({ state: 'APPLIED' }),
+    WAIT,
+  );
   return { old, wanted, agent };
 }
 
@@ -91,7 +95,7 @@ describe('replaceMemberCluster', () => {
       objects: [{ hubUid, hubGeneration, specHash, ...PLACE, unclaimed: false }],
       last: true,
     });
-    await vi.waitFor(async () => expect(await readDelivery(api.hub, hubUid)).toMatchObject({ state: 'APPLIED' }));
+    await vi.waitFor(async () => expect(await readDelivery(api.hub, hubUid)).toMatchObject({ state: 'APPLIED' }), WAIT);
     const item = { hubUid, ...PLACE, uid: randomUUID(), kind: 'RedisCluster', phase: 'Ready' };
     successor.send('StatusBatch', { counter: 0, items: [{ ...item, conditions: [], pods: [], foreignFields: [] }] });
     await successor.next('StatusAck');
@@ -106,11 +110,13 @@ describe('replaceMemberCluster', () => {
   it('shows what is not there, in a rebuilt cluster, and makes nothing anew by itself', async () => {
     const { wanted, successor } = await replace();
     successor.send('InventoryChunk', { objects: [], last: true });
-    await vi.waitFor(async () =>
-      expect(await readDelivery(api.hub, wanted.hubUid)).toMatchObject({
-        state: 'DELETED_LOCALLY',
-        create_allowed: false,
-      }),
+    await vi.waitFor(
+      async () =>
+        expect(await readDelivery(api.hub, wanted.hubUid)).toMatchObject({
+          state: 'DELETED_LOCALLY',
+          create_allowed: false,
+        }),
+      WAIT,
     );
     await successor.next('SnapshotEnd');
     successor.close();

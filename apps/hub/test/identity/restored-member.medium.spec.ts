@@ -10,9 +10,9 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Wanted } from '../link-fixture.ts';
 import { NAMESPACE, type RuleMember } from '../rules/rule-member.ts';
 import { RuleWorld } from '../rules/rule-world.ts';
+import { WAIT } from '../wait.ts';
 
 const STATE = { namespace: 'atoll-system', name: AGENT_STATE_CONFIG_MAP };
-const WAIT = { timeout: 8_000 };
 
 let world: RuleWorld;
 afterEach(() => world.close());

@@ -14,11 +14,11 @@ import { decodeGlobalId } from '../../src/platform/graphql/global-id.ts';
 import type { Json } from '../api-client.ts';
 import { createRedisCluster, startApi, type Api, type Created } from '../api-fixture.ts';
 import { readDelivery } from '../link-fixture.ts';
+import { WAIT } from '../wait.ts';
 
 type ToldEvent = Parameters<Parameters<LinkParts['events']['onEvent']>[0]>[0];
 
 const TEAM = 'team-a';
-const WAIT = { timeout: 8_000 };
 
 let api: Api;
 let kube: LinkWorld;

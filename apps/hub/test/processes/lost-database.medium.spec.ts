@@ -17,6 +17,7 @@ import { runCommand } from '../../../../tools/setup/run-command.ts';
 import { mutateRedisCluster, type RedisClusterView } from '../../../../tools/fleet/redis-cluster.ts';
 import { startEmbeddedPostgres, type EmbeddedPostgres } from '../../src/platform/database/embedded-postgres.ts';
 import { ProcessWorld, SPEC_INPUT, type ProcessMember } from './process-world.ts';
+import { WAIT } from '../wait.ts';
 
 /** Longer than the pool's, the probe's and the agents' own: 5, 2 and 2 s. */
 const OUTAGE_MS = Number(process.env['OUTAGE_SECONDS'] ?? 7) * 1_000;
@@ -110,7 +111,7 @@ async function goOn(one: ProcessMember): Promise<RedisClusterView> {
   expect((await mutateRedisCluster(hub.api, 'delete', input)).userErrors).toEqual([]);
   const made = await world.want(hub, one, 'newer');
   await world.untilSync(hub, made.id, 'IN_SYNC');
-  await vi.waitFor(async () => expect(await one.member.names()).toEqual(['kept', 'newer', 'older']), 20_000);
+  await vi.waitFor(async () => expect(await one.member.names()).toEqual(['kept', 'newer', 'older']), WAIT);
   return made;
 }
 
@@ -124,7 +125,7 @@ async function expectHarmless(one: ProcessMember): Promise<void> {
   await vi.waitFor(async () => {
     expect((await world.read(hub, idOf(one, 'older')))?.delivery.code).toBe('GENERATION_AHEAD');
     expect((await world.read(hub, idOf(one, 'deleted')))?.delivery.code).toMatch(/TOMBSTONED|DELETED_LOCALLY/);
-  }, 20_000);
+  }, WAIT);
   expect(await one.member.names()).toEqual(['kept', 'newer', 'older']);
   expect((await one.member.find('older'))?.spec).toMatchObject({ size: 3 });
   expect(one.member.warned).toContain('Unclaimed newer');
@@ -139,14 +140,14 @@ describe('a hub whose PostgreSQL', () => {
       const begunMs = Date.now();
       for (const { member } of world.members) await member.setStatus('kept', { phase: 'Degraded', readyPods: 7 });
       await second.member.remove('deleted');
-      await vi.waitFor(async () => expect(await probe('readyz')).toBe(503), 20_000);
+      await vi.waitFor(async () => expect(await probe('readyz')).toBe(503), WAIT);
       expect(await probe('livez')).toBe(200);
       await expect(update(first, 'kept', 2)).rejects.toThrow(/database|unavailable|try again/i);
       await sleep(Math.max(0, begunMs + OUTAGE_MS - Date.now()));
       expect(await probe('livez')).toBe(200);
 
       postgres = await startEmbeddedPostgres(folder, () => undefined);
-      await vi.waitFor(async () => expect(await probe('readyz')).toBe(200), 20_000);
+      await vi.waitFor(async () => expect(await probe('readyz')).toBe(200), WAIT);
       const verdicts = await query<{ verdict: string }>(
         `SELECT DISTINCT verdict FROM agent_seen WHERE verdict = 'UNKNOWN'`,
       );

@@ -9,6 +9,7 @@ import type { HubProcess } from '../../../../tools/fleet/hub-process.ts';
 import { createTestDatabase } from '../start-test-hub.ts';
 import { keepChanging, settleUnanswered, watchWrites, type Changed } from './fleet-watch.ts';
 import { ProcessWorld } from './process-world.ts';
+import { WAIT } from '../wait.ts';
 
 const AGENTS = 30;
 const WATCH = `subscription W($id: ID!, $after: String) { redisCluster(id: $id, after: $after) {
@@ -63,7 +64,7 @@ it(
     const loaded = keepChanging(objects, () => hubs, load.signal);
     const before = sessionsOf();
     const fourth = await world.startHub('four');
-    await vi.waitFor(() => expect(objects.every(({ readyPods }) => readyPods > 1)).toBe(true), 20_000);
+    await vi.waitFor(() => expect(objects.every(({ readyPods }) => readyPods > 1)).toBe(true), WAIT);
     expect(sessionsOf()).toEqual(before);
 
     const [one, two, three] = hubs as [HubProcess, HubProcess, HubProcess];
@@ -87,7 +88,7 @@ it(
     for (const { id, member, name, size, readyPods } of objects) {
       await world.untilSync(other, id, 'IN_SYNC');
       expect((await member.find(name))?.spec).toMatchObject({ size });
-      await vi.waitFor(async () => expect((await world.read(other, id))?.status?.readyPods).toBe(readyPods), 20_000);
+      await vi.waitFor(async () => expect((await world.read(other, id))?.status?.readyPods).toBe(readyPods), WAIT);
     }
     expect(complaints).toEqual([]);
   },

@@ -10,6 +10,7 @@ import { readRedisCluster, type RedisClusterView } from '../../../../tools/fleet
 import { createTestDatabase } from '../start-test-hub.ts';
 import { ProcessWorld, type ProcessMember } from './process-world.ts';
 import { makeWrongBuild, type Patch } from './wrong-build.ts';
+import { WAIT } from '../wait.ts';
 
 const LINK = 'apps/hub/src/features/agent-link';
 /** Every session begins with a snapshot. */
@@ -76,7 +77,7 @@ async function whileWrong(
 
 /** A log line of the agent, once it is there. */
 const untilLogged = ({ member }: ProcessMember, text: string): Promise<void> =>
-  vi.waitFor(() => expect(member.logged.filter((line) => line.includes(text))).not.toEqual([]), 20_000);
+  vi.waitFor(() => expect(member.logged.filter((line) => line.includes(text))).not.toEqual([]), WAIT);
 
 describe('a hub that is wrong', () => {
   it(
@@ -103,7 +104,7 @@ describe('a hub that is wrong', () => {
     const other = await world.startHub('other', { ownTls: true });
     await vi.waitFor(() => {
       for (const { member } of [many, few]) expect(member.link.state().lastFailure).toMatch(/certificate/);
-    }, 20_000);
+    }, WAIT);
     expect(many.member.isConnected).toBe(false);
     await world.stopHub(other);
     right = await world.startHub('right');
@@ -118,7 +119,7 @@ describe('a hub that is wrong', () => {
     async () => {
       await whileWrong('half', [ALWAYS_SNAPSHOT, DELETES_HALF], async () => {
         await untilLogged(many, 'deletes at once without an approval');
-        await vi.waitFor(async () => expect(await few.member.names()).toEqual(['kept-1', 'kept-2']), 20_000);
+        await vi.waitFor(async () => expect(await few.member.names()).toEqual(['kept-1', 'kept-2']), WAIT);
         expect(many.member.link.state().refusedDeletes).toBe(4);
         expect(many.member.warned).toContain('DeletesRefused half-1');
       });
@@ -132,7 +133,7 @@ describe('a hub that is wrong', () => {
           const found = await readRedisCluster(right.api, lost?.id ?? '');
           expect(found?.delivery.sync).not.toBe('IN_SYNC');
           return found;
-        }, 20_000);
+        }, WAIT);
         expect(view?.delivery.code).toMatch(/DELETED_LOCALLY|TOMBSTONED/);
       }
       for (const view of rest) await world.untilSync(right, view.id, 'IN_SYNC');

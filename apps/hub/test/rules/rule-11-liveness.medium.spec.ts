@@ -5,6 +5,7 @@ import { encodeGlobalId } from '../../src/platform/graphql/global-id.ts';
 import { ApiClient } from '../api-client.ts';
 import { enrolAgent, openSession, type Wanted } from '../link-fixture.ts';
 import type { RuleMember } from './rule-member.ts';
+import { holdClaim } from '../hold-claim.ts';
 import { RuleWorld } from './rule-world.ts';
 
 let world: RuleWorld;
@@ -131,10 +132,13 @@ describe("rule 11, liveness on the hub's clock only", () => {
     await member.kill();
     for (const hub of [...world.hubs]) await world.killHub(hub);
     await world.startHub();
+    // No look in between: one that sees the old silence without the old pulse would judge at once.
+    const looks = await holdClaim(world.hub, 'liveness');
     await pass([member.agentId], '10 minutes');
     await world.query(`UPDATE agent_seen SET verdict = 'FRESH' WHERE agent_id = $1`, [member.agentId]);
     // The first look after the outage: the pulse is old.
     await world.query(`UPDATE liveness_pulse SET at = now() - interval '10 minutes', grace_until = now()`);
+    await looks.release();
     await world.until(true, async () => {
       const rows = await world.query<{ looked: boolean }>(
         `SELECT at > now() - interval '1 minute' AS looked FROM liveness_pulse`,

@@ -6,6 +6,7 @@ import { type Enrolled, enrolAgent, openSession, want, type Wanted } from '../li
 import type { TestAgent } from '../test-agent.ts';
 import { settle } from './rule-member.ts';
 import { RuleWorld } from './rule-world.ts';
+import { WAIT } from '../wait.ts';
 
 let world: RuleWorld;
 beforeAll(async () => {
@@ -89,7 +90,7 @@ describe('rule 12, backpressure', () => {
        UPDATE agent_spec_head SET revision = 120 WHERE agent_id = $3`,
       [enrolled.projectId, enrolled.memberClusterId, enrolled.agentId],
     );
-    await vi.waitFor(() => expect(connection.bytes.down).toBeGreaterThan(0.2 * MEBIBYTE), { timeout: 10_000 });
+    await vi.waitFor(() => expect(connection.bytes.down).toBeGreaterThan(0.2 * MEBIBYTE), WAIT);
     await settle();
     await settle();
     expect(connection.bytes.down).toBeLessThan(2 * MEBIBYTE);

@@ -8,6 +8,7 @@ import { enrolAgent, openSession } from '../link-fixture.ts';
 import { startTestHub, type TestHub } from '../start-test-hub.ts';
 import type { TestAgent } from '../test-agent.ts';
 import { RuleWorld } from './rule-world.ts';
+import { WAIT } from '../wait.ts';
 
 let world: RuleWorld;
 beforeAll(async () => {
@@ -92,12 +93,12 @@ describe('rule 13, herds', () => {
     expect(await look(hub, '/readyz')).toBe(503);
     // Half-open is worse: nobody says no.
     proxy.admit();
-    await vi.waitFor(async () => expect(await look(hub, '/readyz')).toBe(200), { timeout: 8_000 });
+    await vi.waitFor(async () => expect(await look(hub, '/readyz')).toBe(200), WAIT);
     proxy.freeze();
     expect(await look(hub, '/livez')).toBe(200);
     expect(await look(hub, '/readyz')).toBe(503);
     proxy.release();
-    await vi.waitFor(async () => expect(await look(hub, '/readyz')).toBe(200), { timeout: 8_000 });
+    await vi.waitFor(async () => expect(await look(hub, '/readyz')).toBe(200), WAIT);
     await hub.close();
     await proxy.stop();
   });
@@ -118,7 +119,7 @@ describe('rule 13, herds', () => {
           );
           expect(rows).toHaveLength(10);
         },
-        { timeout: 10_000, interval: 200 },
+        { ...WAIT, interval: 200 },
       );
     });
     const updates = [...counts].filter(([text]) => text.startsWith('UPDATE agent_seen'));

@@ -11,6 +11,7 @@ import { createProtocol0, createProtocol1, findThawed } from '#testing';
 import { TestAgent } from '../test-agent.ts';
 import { enrolAgent, openSession } from '../link-fixture.ts';
 import { RuleWorld } from './rule-world.ts';
+import { WAIT } from '../wait.ts';
 
 /** One hub for each list of versions that one speaks; undefined: what this release speaks. */
 const worlds = new Map<string, Promise<RuleWorld>>();
@@ -68,7 +69,10 @@ describe('rule 14: protocol versions', () => {
     // The agent is the one of a year ago; what it spoke is spoken no more.
     member.parts = { dialects: [createProtocol0()] };
     member.run();
-    await vi.waitFor(() => expect(member.link.state().lastFailure).toMatch(/no protocol in common: the hub speaks 1/));
+    await vi.waitFor(
+      () => expect(member.link.state().lastFailure).toMatch(/no protocol in common: the hub speaks 1/),
+      WAIT,
+    );
     expect(member.link.state().lastFailure).toMatch(/this agent 0; .*upgrade the agent/);
     expect(member.logged.at(-1)).toMatch(/redialInMs":4[89]\d{3}/);
     expect(await member.names()).toEqual(['kept']);

@@ -107,10 +107,12 @@ describe.concurrent('rule 15, a Lease is not a fence', () => {
       expect([first, second].filter((each) => each.leaseIsYoungerThan()).length).toBeLessThanOrEqual(1);
       await sleep(10);
     }
+    // The second one renews; how fast, on a busy machine, is not the point.
     for (let looks = 0; looks < 10; looks += 1) {
-      expect([first.leaseIsYoungerThan(), second.leaseIsYoungerThan()]).toEqual([false, true]);
+      expect(first.leaseIsYoungerThan()).toBe(false);
       await sleep(20);
     }
+    await world.until(true, () => Promise.resolve(second.leaseIsYoungerThan()));
     abort.abort();
     next.abort();
     await Promise.all([first.done, second.done]);

@@ -12,6 +12,7 @@ import { FaultProxy } from '#testing';
 import type { HubConfig } from '../../src/platform/config/hub-config.ts';
 import { approve, enrol, readDelivery, revise, unwant, want, type Wanted } from '../link-fixture.ts';
 import { createTestDatabase, startTestHub, type TestHub } from '../start-test-hub.ts';
+import { WAIT } from '../wait.ts';
 import { RuleMember } from './rule-member.ts';
 
 type HubOptions = Partial<HubConfig>;
@@ -236,7 +237,5 @@ export class RuleWorld {
     this.#killed.push(hub);
   }
 }
-
-const WAIT = { timeout: 20_000, interval: 25 };
 
 const portOf = (hub: TestHub): number => Number(hub.ready.agentAddress.split(':').at(-1));

@@ -17,7 +17,7 @@ describe('fleet health and events', () => {
     const query = `{ fleetHealth(groupBy: [MEMBER_CLUSTER, MODE, PHASE]) { total ready degraded unknown foldedAt
       groups { key total unknown } } all: fleetHealth { total groups { total } } }`;
     let health: Json | undefined;
-    for (let tries = 0; tries < 50; tries += 1) {
+    for (let tries = 0; tries < 200; tries += 1) {
       const answer = await api.admin.query(query);
       expect(answer.errors).toEqual([]);
       health = answer.data;

@@ -2,6 +2,7 @@ import type { Client } from 'graphql-ws';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ApiClient } from '../../../test/api-client.ts';
 import { clientWith, createRedisCluster, makeProject, startApi, type Api } from '../../../test/api-fixture.ts';
+import { WAIT } from '../../../test/wait.ts';
 
 interface Value {
   readonly total: number;
@@ -40,15 +41,15 @@ describe('the subscription of the fleet health', () => {
     const mine = await makeProject(api.hub, 'mine');
     const { client } = await clientWith(api.hub, [{ role: 'VIEWER', projectId: mine.id }]);
     const [limited, everything] = [watch(client), watch(api.admin)];
-    await expect.poll(() => [totals(limited), totals(everything)], { timeout: 8_000 }).toEqual([[0], [0]]);
+    await expect.poll(() => [totals(limited), totals(everything)], WAIT).toEqual([[0], [0]]);
     await createRedisCluster(api);
-    await expect.poll(() => totals(everything), { timeout: 8_000 }).toEqual([0, 1]);
+    await expect.poll(() => totals(everything), WAIT).toEqual([0, 1]);
     await api.hub.runtime.dataSource.query('INSERT INTO rollup_mark (member_cluster_id) VALUES ($1)', [
       api.agent.memberClusterId,
     ]);
     await createRedisCluster(api, { project: 'mine' });
-    await expect.poll(() => totals(limited), { timeout: 8_000 }).toEqual([0, 1]);
-    await expect.poll(() => totals(everything), { timeout: 8_000 }).toEqual([0, 1, 2]);
+    await expect.poll(() => totals(limited), WAIT).toEqual([0, 1]);
+    await expect.poll(() => totals(everything), WAIT).toEqual([0, 1, 2]);
     expect(limited.values.at(-1)?.groups).toEqual([{ key: { MODE: 'SENTINEL' }, total: 1 }]);
     await client.close();
   });
@@ -56,11 +57,11 @@ describe('the subscription of the fleet health', () => {
   it('ends when the token is revoked', async () => {
     const { client, tokenHash } = await clientWith(api.hub, [{ role: 'VIEWER', projectId: null }]);
     const seen = watch(client);
-    await expect.poll(() => seen.values.length, { timeout: 8_000 }).toBe(1);
+    await expect.poll(() => seen.values.length, WAIT).toBe(1);
     await api.hub.runtime.dataSource.query('UPDATE api_token SET revoked_at = now() WHERE token_hash = $1', [
       tokenHash,
     ]);
-    await expect.poll(() => JSON.stringify(seen.ended), { timeout: 8_000 }).toContain('UNAUTHENTICATED');
+    await expect.poll(() => JSON.stringify(seen.ended), WAIT).toContain('UNAUTHENTICATED');
     await client.close();
   });
 });

@@ -7,6 +7,7 @@ import { enrolAgent, openSession, readDelivery, type Enrolled } from '../../../t
 import type { TestAgent } from '../../../test/test-agent.ts';
 import { encodeGlobalId } from '../../platform/graphql/index.ts';
 import { PersonWatch } from '../agent-link/index.ts';
+import { WAIT } from '../../../test/wait.ts';
 
 const FIELDS = 'redisCluster { id deleting delivery { state sync code message } }';
 const APPROVED = 'approvalId expiresAt redisClusters { id delivery { state code } }';
@@ -168,8 +169,10 @@ describe('rule 2: many deletes', () => {
     const { hubEpoch } = api.hub.runtime.identity;
     const { agent: back } = await openSession(api.hub, agent, { hubEpoch, appliedRevision: 2 });
     expect((await collect(back, 1)).map(({ hubUid }) => hubUid)).toEqual([begun.hubUid]);
-    await vi.waitFor(async () =>
-      expect(await readDelivery(api.hub, silent.hubUid)).toMatchObject({ state: 'WAITING', code: 'DELETE_BREAKER' }),
+    await vi.waitFor(
+      async () =>
+        expect(await readDelivery(api.hub, silent.hubUid)).toMatchObject({ state: 'WAITING', code: 'DELETE_BREAKER' }),
+      WAIT,
     );
     back.close();
   });

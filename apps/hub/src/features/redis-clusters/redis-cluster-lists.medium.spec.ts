@@ -11,6 +11,7 @@ import {
   type Api,
   type Created,
 } from '../../../test/api-fixture.ts';
+import { WAIT } from '../../../test/wait.ts';
 
 const LIST = `query L($first: Int, $after: String, $filter: RedisClusterFilter) {
   redisClusters(first: $first, after: $after, filter: $filter) {
@@ -202,7 +203,7 @@ describe('lists of RedisClusters', () => {
 
     it('show that project only, in rows, counts, ids and roll-ups', async () => {
       const folded = async (): Promise<Json> => (await client.query('{ fleetHealth { total } }')).data;
-      await expect.poll(folded, { timeout: 15_000 }).toEqual({ fleetHealth: { total: 1 } });
+      await expect.poll(folded, WAIT).toEqual({ fleetHealth: { total: 1 } });
       expect(await list(client, {})).toMatchObject({ totalCount: 1, nodes: [{ name: secret.name }] });
       expect(await list(client, { filter: { sync: 'DRIFTED' } })).toMatchObject({ totalCount: 0, nodes: [] });
       const foreign = made[1]?.id ?? '';

@@ -13,6 +13,7 @@ import {
 } from '../../../test/api-fixture.ts';
 import { loseSight } from '../agent-link/index.ts';
 import { startTestHub, type TestHub } from '../../../test/start-test-hub.ts';
+import { WAIT } from '../../../test/wait.ts';
 
 const WATCH = `subscription S($id: ID!, $after: String) { redisCluster(id: $id, after: $after) {
   cursor kind redisCluster { generation status { phase } } } }`;
@@ -40,7 +41,7 @@ class Watched {
     );
   }
 
-  async until(condition: (watched: Watched) => boolean, timeoutMs = 6_000): Promise<void> {
+  async until(condition: (watched: Watched) => boolean, timeoutMs = WAIT.timeout): Promise<void> {
     for (const end = Date.now() + timeoutMs; !condition(this); await sleep(10)) {
       if (Date.now() > end) throw new Error(`waited in vain; there is ${JSON.stringify([this.values, this.ended])}`);
     }

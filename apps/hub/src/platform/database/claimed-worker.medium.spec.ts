@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { createTestDatabase, startTestHub, type TestHub } from '../../../test/start-test-hub.ts';
 import { ClaimedWorker } from './claimed-worker.ts';
+import { WAIT } from '../../../test/wait.ts';
 
 let hub: TestHub;
 let other: TestHub;
@@ -71,7 +72,7 @@ describe('a claimed worker', () => {
     worker.start();
     expect(ticks).toBe(0);
     worker.nudge();
-    await expect.poll(() => ticks, { timeout: 15_000 }).toBe(2);
+    await expect.poll(() => ticks, WAIT).toBe(2);
     await worker.stop();
   });
 
@@ -85,7 +86,7 @@ describe('a claimed worker', () => {
     const worker = new ClaimedWorker(hub.runtime.dataSource, { name: 'outbox', intervalMs: 3_600_000, work }, log);
     worker.start();
     worker.nudge();
-    await expect.poll(() => ticks, { timeout: 15_000 }).toBe(2);
+    await expect.poll(() => ticks, WAIT).toBe(2);
     await worker.stop();
   });
 
@@ -99,7 +100,7 @@ describe('a claimed worker', () => {
     const worker = new ClaimedWorker(hub.runtime.dataSource, { name: 'outbox', intervalMs: 3_600_000, work }, log);
     worker.start();
     worker.nudge();
-    await expect.poll(() => ticks, { timeout: 15_000 }).toBe(3);
+    await expect.poll(() => ticks, WAIT).toBe(3);
     await worker.stop();
   });
 });

@@ -11,6 +11,7 @@ import { endSilentConnection } from './end-silent-connection.ts';
 import { LineageGuard } from './lineage-guard.ts';
 import { migrate } from './migrate.ts';
 import { openDataSource } from './open-data-source.ts';
+import { WAIT } from '../../../test/wait.ts';
 
 const log = pino({ level: 'silent' });
 const ends: (() => Promise<unknown>)[] = [];
@@ -85,7 +86,7 @@ describe('a migration', () => {
     await dump.query('BEGIN');
     await dump.query('SELECT * FROM kept');
     const migrated = migrate(dataSource, databaseUrl, log);
-    await expect.poll(() => countWaiting(other), { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => countWaiting(other), WAIT).toBe(1);
     await other.query('INSERT INTO kept VALUES (1)');
     await dump.query('COMMIT');
     expect(await migrated).toEqual(['WidenKept1764999999000']);
@@ -111,7 +112,7 @@ describe('a database without a free connection', () => {
     const replica = { name: 'test', sockets: new DatabaseSockets() };
     const schema = { migrations: [], entities: [] };
     const opened = patience.carry(() => openDataSource(url.toString(), schema, replica, new LineageGuard()));
-    await expect.poll(() => said.map(({ code }) => code), { timeout: 10_000 }).toEqual(['DATABASE_FULL']);
+    await expect.poll(() => said.map(({ code }) => code), WAIT).toEqual(['DATABASE_FULL']);
     await admin.query(`ALTER ROLE ${role} CONNECTION LIMIT -1`);
     const dataSource = await opened;
     ends.push(() => dataSource.destroy());

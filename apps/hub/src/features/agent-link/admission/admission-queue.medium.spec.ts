@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Enrolled, enrolAgent } from '../../../../test/link-fixture.ts';
 import { createTestDatabase, startTestHub, type TestHub } from '../../../../test/start-test-hub.ts';
 import { TestAgent } from '../../../../test/test-agent.ts';
+import { WAIT } from '../../../../test/wait.ts';
 
 const FLOOD = 1_200;
 const AGENTS = 5;
@@ -56,7 +57,7 @@ describe('agents, while another address floods their hub', () => {
     for (let at = 0; at < AGENTS; at += 1) enrolled.push(await enrolAgent(hub));
     const end = flood(Number(hub.ready.agentAddress.split(':').at(-1)));
     try {
-      await vi.waitFor(async () => expect(await countDrops()).toBeGreaterThan(0), 20_000);
+      await vi.waitFor(async () => expect(await countDrops()).toBeGreaterThan(0), WAIT);
       const before = await countDrops();
       for (const { identity } of enrolled) {
         const agent = await TestAgent.connect(hub, identity, '127.0.0.2');
@@ -66,7 +67,7 @@ describe('agents, while another address floods their hub', () => {
         await sleep(20);
       }
       // The flood was on all the time.
-      await vi.waitFor(async () => expect(await countDrops()).toBeGreaterThan(before), 20_000);
+      await vi.waitFor(async () => expect(await countDrops()).toBeGreaterThan(before), WAIT);
     } finally {
       end();
     }

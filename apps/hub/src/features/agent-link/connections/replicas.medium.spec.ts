@@ -12,6 +12,7 @@ import {
 } from '../../../../test/link-fixture.ts';
 import { createTestDatabase, startTestHub, type TestHub } from '../../../../test/start-test-hub.ts';
 import { createIdentity, TestAgent } from '../../../../test/test-agent.ts';
+import { WAIT } from '../../../../test/wait.ts';
 
 const running: TestHub[] = [];
 afterEach(async () => {
@@ -37,7 +38,10 @@ async function settle(
   const wanted = await want(hub, enrolled, 'cache');
   await agent.next('Delta');
   agent.send('DesiredAck', { revision: 1, outcomes: [{ ...wanted, state: 'APPLIED' }], digest: digestOf([wanted]) });
-  await vi.waitFor(async () => expect(await readDelivery(hub, wanted.hubUid)).toMatchObject({ state: 'APPLIED' }));
+  await vi.waitFor(
+    async () => expect(await readDelivery(hub, wanted.hubUid)).toMatchObject({ state: 'APPLIED' }),
+    WAIT,
+  );
   return { enrolled, wanted, agent };
 }
 
@@ -80,7 +84,7 @@ describe('two replicas', () => {
     const enrolled = await enrolAgent(a);
     const { agent } = await openSession(b, enrolled);
     await revoke(a, enrolled.agentId);
-    expect(await agent.next('Refused', 1_400)).toMatchObject({ code: 'AGENT_REVOKED' });
+    expect(await agent.next('Refused')).toMatchObject({ code: 'AGENT_REVOKED' });
   });
 });
 
@@ -110,7 +114,7 @@ describe('a restart of the hub', () => {
         `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`,
       )
       .catch(() => undefined);
-    const next = await vi.waitFor(() => revise(hub, enrolled, wanted, { size: 2 }), { timeout: 5_000, interval: 100 });
+    const next = await vi.waitFor(() => revise(hub, enrolled, wanted, { size: 2 }), { ...WAIT, interval: 100 });
     expect((await agent.next('Delta')).upserts).toMatchObject([next]);
     agent.close();
   });

@@ -6,6 +6,7 @@ import { enrolAgent, openSession, readDelivery, unwant, want, type Enrolled } fr
 import { createTestDatabase, startTestHub, type TestHub } from '../../../../test/start-test-hub.ts';
 import type { TestAgent } from '../../../../test/test-agent.ts';
 import { encodeGlobalId } from '../../../platform/graphql/index.ts';
+import { WAIT } from '../../../../test/wait.ts';
 
 const STRICT = { perAgent: 1, perActor: 20, fleet: 20 };
 const LAX = { perAgent: 1_000, perActor: 1_000, fleet: 1_000 };
@@ -62,7 +63,7 @@ describe('replicas of different settings', () => {
       appliedRevision: 2,
     });
     expect(await tombstonesOf(agent)).toEqual([first]);
-    await vi.waitFor(async () => expect(await state(third.hubUid)).toBe('WAITING DELETE_BREAKER'));
+    await vi.waitFor(async () => expect(await state(third.hubUid)).toBe('WAITING DELETE_BREAKER'), WAIT);
     expect(await state(second)).toBe('WAITING DELETE_BREAKER');
     agent.close();
   });

@@ -40,8 +40,8 @@ describe('Hellos that arrive together', () => {
       for (const agent of agents) expect(await agent.next('Welcome')).toMatchObject({ mode: 'DELTA', sessionNo: 1 });
       await new Promise((done) => setTimeout(done, 300));
     });
-    // With what the workers of the hub send meanwhile; a dozen for each agent would be more than a thousand.
-    expect([...counts.values()].reduce((sum, count) => sum + count, 0)).toBeLessThan(100);
+    // What is sent for each agent is sent a hundred times; the hub's workers send theirs twice a second meanwhile.
+    expect(Math.max(...counts.values())).toBeLessThan(100);
     expect(await readSessions()).toHaveLength(100);
     for (const agent of agents) expect(agent.pending('Delta')).toBe(0);
     for (const agent of agents) agent.close();

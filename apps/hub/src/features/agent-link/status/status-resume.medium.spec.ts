@@ -22,6 +22,7 @@ import { systemClock } from '../../../platform/lifecycle/time-and-ids.ts';
 import { SessionRepository } from '../sessions/session.repository.ts';
 import { REPORTED_AT } from './reported-at.ts';
 import { StatusRepository } from './status.repository.ts';
+import { WAIT } from '../../../../test/wait.ts';
 
 let hub: TestHub;
 beforeAll(async () => {
@@ -60,7 +61,7 @@ async function startAgent(...names: string[]): Promise<{ enrolled: Enrolled; age
     agent.send('DesiredAck', { revision, outcomes, digest: digestOf(wanted) });
   }
   for (const { hubUid } of wanted) {
-    await vi.waitFor(async () => expect(await readDelivery(hub, hubUid)).toMatchObject({ state: 'APPLIED' }));
+    await vi.waitFor(async () => expect(await readDelivery(hub, hubUid)).toMatchObject({ state: 'APPLIED' }), WAIT);
   }
   return { enrolled, agent, wanted };
 }
@@ -290,7 +291,7 @@ describe('status resumed by digest', () => {
         [],
       );
       expect(waiting[0]?.n).toBeGreaterThan(0);
-    }, 5_000);
+    }, WAIT);
     await query('UPDATE agent_session SET session_no = 2 WHERE agent_id = $1', [enrolled.agentId]);
     vi.restoreAllMocks();
     next.agent.send('StatusBatch', proof([item]));

@@ -11,6 +11,7 @@ import {
 } from '../../../../test/link-fixture.ts';
 import { createTestDatabase, startTestHub, type TestHub } from '../../../../test/start-test-hub.ts';
 import { createIdentity, TestAgent } from '../../../../test/test-agent.ts';
+import { WAIT } from '../../../../test/wait.ts';
 import { EventRepository } from './event.repository.ts';
 
 let hub: TestHub;
@@ -18,9 +19,6 @@ beforeAll(async () => {
   hub = await startTestHub(await createTestDatabase());
 });
 afterAll(() => hub.close());
-
-/** Bounds a wait for something that surely comes; nothing depends on how soon. */
-const WAIT = { timeout: 20_000, interval: 25 };
 
 const itemOf = (wanted: Wanted | undefined, name: string, rest: Partial<StatusItem> = {}): StatusItem => ({
   ...(wanted ? { hubUid: wanted.hubUid, observedHubGeneration: wanted.hubGeneration } : {}),
@@ -39,7 +37,10 @@ async function applied(enrolled: Enrolled, agent: TestAgent, name: string): Prom
   const wanted = await want(hub, enrolled, name, { mode: 'Sentinel', engine: { version: '8.0' } });
   const { revision } = await agent.next('Delta');
   agent.send('DesiredAck', { revision, outcomes: [{ ...wanted, state: 'APPLIED' }], digest: digestOf([wanted]) });
-  await vi.waitFor(async () => expect(await readDelivery(hub, wanted.hubUid)).toMatchObject({ state: 'APPLIED' }));
+  await vi.waitFor(
+    async () => expect(await readDelivery(hub, wanted.hubUid)).toMatchObject({ state: 'APPLIED' }),
+    WAIT,
+  );
   return wanted;
 }
 
@@ -181,11 +182,11 @@ describe('status', () => {
       query(`SELECT total, ready, unknown FROM member_cluster_rollup WHERE member_cluster_id = $1`, [
         enrolled.memberClusterId,
       ]);
-    await vi.waitFor(async () => expect(await read()).toEqual([{ total: 1, ready: 1, unknown: 0 }]), 15_000);
+    await vi.waitFor(async () => expect(await read()).toEqual([{ total: 1, ready: 1, unknown: 0 }]), WAIT);
     await query(`UPDATE agent_seen SET verdict = 'UNKNOWN', seen_at = now() - interval '1 hour' WHERE agent_id = $1`, [
       enrolled.agentId,
     ]);
-    await vi.waitFor(async () => expect(await read()).toEqual([{ total: 1, ready: 0, unknown: 1 }]), 15_000);
+    await vi.waitFor(async () => expect(await read()).toEqual([{ total: 1, ready: 0, unknown: 1 }]), WAIT);
     agent.close();
   });
 });
