@@ -1,7 +1,7 @@
-import { mkdtemp, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { connectInCluster } from './connect-in-cluster.ts';
 import { loadKubeConnection } from './load-kube-connection.ts';
@@ -16,7 +16,13 @@ const config = (user: object, cluster: object = {}) => ({
   clusters: [{ name: 'c', cluster: { server: 'https://api:6443/', ...cluster } }],
   users: [{ name: 'u', user }],
 });
-const folder = () => mkdtemp(join(tmpdir(), 'kubeconfig-'));
+const folders: string[] = [];
+const folder = async (): Promise<string> => {
+  const made = await mkdtemp(join(tmpdir(), 'kubeconfig-'));
+  folders.push(made);
+  return made;
+};
+afterAll(() => Promise.all(folders.map((made) => rm(made, { recursive: true }))));
 
 describe('a kubeconfig', () => {
   it('gives server, namespace and inline credentials of its current context', () => {
