@@ -77,7 +77,11 @@ export const renderPodSpec = (
     fsGroupChangePolicy: 'OnRootMismatch',
     seccompProfile: { type: 'RuntimeDefault' },
   },
-  ...renderScheduling(scheduling, selectorLabels(owner.dataSetHash, component)),
+  ...renderScheduling(
+    scheduling,
+    selectorLabels(owner.dataSetHash, component),
+    component === 'sentinel' && owner.renderVersion > 1 ? selectorLabels(owner.dataSetHash, 'redis') : undefined,
+  ),
   containers: [container],
   volumes: [
     { name: 'scripts', configMap: { name: names.scripts, defaultMode: 0o444 } },

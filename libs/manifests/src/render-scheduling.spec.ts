@@ -15,6 +15,21 @@ describe('where pods may run', () => {
     expect(made.affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution).toBeUndefined();
   });
 
+  it('Sentinels: beside data pods, less strongly than apart from each other', () => {
+    const made = renderScheduling({}, LABELS, { app: 'data' });
+    const near = made.affinity?.podAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? [];
+    expect(near.map(({ podAffinityTerm }) => podAffinityTerm.topologyKey)).toEqual([
+      'topology.kubernetes.io/zone',
+      'kubernetes.io/hostname',
+    ]);
+    expect(near.map(({ podAffinityTerm }) => podAffinityTerm.labelSelector?.matchLabels)).toEqual([
+      { app: 'data' },
+      { app: 'data' },
+    ]);
+    const apart = made.affinity?.podAntiAffinity?.preferredDuringSchedulingIgnoredDuringExecution?.[0]?.weight ?? 0;
+    expect(near.reduce((sum, { weight }) => sum + weight, 0)).toBeLessThan(apart);
+  });
+
   it('Required: no second pod on a node, and no zone ahead of the others', () => {
     const made = renderScheduling({ spread: { node: 'Required', zone: 'Required' } }, LABELS);
     expect(made.affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution).toEqual([
