@@ -22,6 +22,8 @@ export interface Steady {
 
 export async function measureSteady(stage: FleetStage, settleMs: number): Promise<Steady> {
   await sleep(settleMs);
+  // The lag is that since the metrics were read last: without this it would be that of all agents connecting at once.
+  await readMetrics(stage.hub());
   const { span, walBytesPerSecond } = await measureWhile(stage, () => sleep(WATCH_MS));
   const metrics = await readMetrics(stage.hub());
   const mib = (name: string): number => (metrics.get(name) ?? 0) / 1024 / 1024;

@@ -11,8 +11,11 @@ export interface Beating {
   look(): void;
 }
 
-const TICK_MS = 250;
-const LOOK_EVERY_TICKS = 10;
+/** Short, so that what is due within one does not reach the hub as a burst that no fleet of agents of their own makes. */
+const TICK_MS = 50;
+const LOOK_EVERY_TICKS = 50;
+/** A longer step of the clock is one in which this process did not come to read. */
+const LONGEST_STEP_MS = 500;
 
 export class BeatWheel {
   readonly #slots: Set<Beating>[];
@@ -47,7 +50,7 @@ export class BeatWheel {
     const nowMs = monotonicMs();
     const passedMs = nowMs - this.#lastMs;
     this.#lastMs = nowMs;
-    this.#clockMs += Math.min(passedMs, 2 * TICK_MS);
+    this.#clockMs += Math.min(passedMs, LONGEST_STEP_MS);
     // After a stall of a whole turn everybody beats once, not twice.
     this.#owedMs = Math.min(this.#owedMs + passedMs, TICK_MS * this.#slots.length);
     for (; this.#owedMs >= TICK_MS; this.#owedMs -= TICK_MS) this.#tick();

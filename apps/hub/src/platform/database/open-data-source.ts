@@ -6,6 +6,7 @@ import type { DatabaseSockets } from './database-sockets.ts';
 import { endSilentConnection } from './end-silent-connection.ts';
 import type { LineageGuard } from './lineage-guard.ts';
 import { runHintsAfterCommit } from './after-commit.ts';
+import { parseTimestamp } from './parse-timestamp.ts';
 
 const INT8_OID = 20;
 /** One forgotten transaction would stop every reader of change_log, which reads below pg_snapshot_xmin (03). */
@@ -53,6 +54,7 @@ export async function openDataSource(
   });
   await dataSource.initialize();
   pg.types.setTypeParser(INT8_OID, parseInt8);
+  pg.types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, parseTimestamp);
   runHintsAfterCommit(dataSource);
   return dataSource;
 }

@@ -6,6 +6,7 @@ import type { HubConfig } from '../config/hub-config.ts';
 import type { IdSource } from '../lifecycle/time-and-ids.ts';
 import { ApiError } from './api-error.ts';
 import { makeErrorFormatter } from './error-formatter.ts';
+import { dropPlainResolvers } from './plain-fields.ts';
 import { readHttpContext, readSocketContext } from './read-http-context.ts';
 import { RequestGuard } from './request-guard.ts';
 
@@ -33,6 +34,7 @@ export function makeGraphqlOptions(
   return {
     autoSchemaFile: true,
     sortSchema: true,
+    transformSchema: dropPlainResolvers,
     jit: JIT_AFTER_RUNS,
     graphiql: forPeople,
     allowBatchedQueries: false,
