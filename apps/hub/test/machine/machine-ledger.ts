@@ -3,6 +3,7 @@
  * the member cluster and by whom. Every write of the agent is judged in the moment it happens, from this book alone and
  * never from what hub or agent believe:
  *   - only an object whose deletion (or release) a person asked for is deleted (or let go), at most three in five minutes that nobody approved;
+ *   - of more such deletes in one message than that none is carried out in that session;
  *   - what was put back after its delete was carried out, or while it was, is not deleted again without a new approval;
  *   - a delete that was pending when the hub was restored is carried out only after a person has said so again;
  *   - a hubUid whose tombstone was acknowledged is not made again;
@@ -29,6 +30,8 @@ export interface LedgerObject {
   carriedOutOn?: string;
   /** uid of the object that a person put in its place while the delete was being carried out; likewise. */
   keep?: string;
+  /** It came with more deletes than the agent takes; for this session. */
+  ofMass?: true;
   /** It was pending when the hub was restored. */
   mustBeSaidAgain?: true;
   /** The hub's row went after the agent's ack. */
@@ -53,7 +56,7 @@ export class MachineLedger {
   /** On the agent's clock, since it last lost its memory. */
   deletesMs: number[] = [];
   /** How often what the book is about has happened: a run in which it never does proves nothing. */
-  readonly seen = { refusedDelete: 0, putBack: 0, heldByRestore: 0, lateAck: 0, overtaken: 0 };
+  readonly seen = { refusedDelete: 0, mass: 0, putBack: 0, heldByRestore: 0, lateAck: 0, overtaken: 0 };
   readonly #nowMs: () => number;
   readonly #remembers: (hubUid: string) => boolean;
 
@@ -74,6 +77,21 @@ export class MachineLedger {
     delete object.carriedOutOn;
     delete object.keep;
     delete object.mustBeSaidAgain;
+    delete object.ofMass;
+  }
+
+  /** Deletes without an approval that came in one message, and were not carried out before. */
+  told(hubUids: readonly string[]): void {
+    if (hubUids.length <= MAX_DELETES) return;
+    this.seen.mass += 1;
+    for (const hubUid of hubUids) {
+      const object = this.objects.get(hubUid);
+      if (object !== undefined) object.ofMass = true;
+    }
+  }
+
+  newSession(): void {
+    for (const object of this.objects.values()) delete object.ofMass;
   }
 
   /** The hub came back older than it was, and knows it. */
@@ -108,7 +126,8 @@ export class MachineLedger {
   }
 
   #judgeMeaning(wish: LedgerObject, uid: string): void {
-    const { hubUid, carriedOutOn, keep, mustBeSaidAgain } = wish;
+    const { hubUid, carriedOutOn, keep, mustBeSaidAgain, ofMass } = wish;
+    if (ofMass && !wish.approved) this.#violate(`${wish.name} (${hubUid}) was deleted with a mass of others`);
     const isBack = carriedOutOn !== undefined && carriedOutOn !== uid && this.#remembers(hubUid);
     if (isBack || keep === uid) this.#violate(`${wish.name} (${hubUid}) was put back and deleted again`);
     if (mustBeSaidAgain)

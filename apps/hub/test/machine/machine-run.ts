@@ -3,7 +3,7 @@
  * side dies between any two steps, backups are put back. After every step the book (machine-ledger) must be without a
  * violation; at the end everything is healed and must come to rest, in step, within a bound.
  */
-import type { DesiredAck } from '#protocol';
+import type { Delta, DesiredAck } from '#protocol';
 import { makeRandom } from '#testing';
 import type { SeededRandom } from '#testing';
 import { describeFrame } from './describe-frame.ts';
@@ -86,6 +86,7 @@ export class MachineRun {
       if (this.zombies.length > MOST_ZOMBIES) await this.buryZombie();
     }
     const hello = this.agent.hello(this.hub.agentId);
+    this.ledger.newSession();
     const hinted = this.random.chance(0.3);
     if (hinted) this.ledger.seen.overtaken += 1;
     this.connection = await this.hub.connect(hello, hinted);
@@ -125,9 +126,16 @@ export class MachineRun {
   }
 
   #give(frame: MachineConnection['toAgent'][number], connection: MachineConnection): Promise<void> {
+    if (frame.type === 'Delta' || frame.type === 'SnapshotEnd') this.#noteMass(frame.payload.tombstones);
     return this.agent.receive(frame, (message) => {
       if (['DesiredAck', 'InventoryChunk', 'Heartbeat'].includes(message.type)) connection.toHub.push(message);
     });
+  }
+
+  #noteMass(tombstones: Delta['tombstones']): void {
+    const bare = tombstones.filter(({ operation, approval }) => operation === 'DELETE' && approval === undefined);
+    const hubUids = bare.map(({ hubUid }) => hubUid);
+    this.ledger.told(hubUids.filter((hubUid) => !this.member.remembers(hubUid)));
   }
 
   async deliverToHub(connection = this.connection, twice = false): Promise<string | false> {

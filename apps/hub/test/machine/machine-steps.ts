@@ -1,4 +1,5 @@
 /** What can happen next in a state machine run, with how often it does, and the line that a failing seed prints of it. */
+import { MANY_DELETES, type Profile, PROFILES } from './machine-profiles.ts';
 import type { MachineRun } from './machine-run.ts';
 import { hubUidOf } from './machine-member.ts';
 
@@ -26,6 +27,15 @@ const people: readonly Step[] = [
     name: 'a person deletes',
     weight: 5,
     run: (run) => onRow(run, (row) => run.user.remove(row, 'DELETE', run.ledger)),
+  },
+  {
+    name: 'a person deletes, and it is delivered',
+    weight: 0.5,
+    run: async (run) => {
+      const deleted = await onRow(run, (row) => run.user.remove(row, 'DELETE', run.ledger));
+      if (deleted !== false) await deliverAll(run);
+      return deleted;
+    },
   },
   {
     name: 'a person deletes all, one after the other',
@@ -64,7 +74,13 @@ const wire: readonly Step[] = [
   {
     name: 'the agent dials over a dead connection',
     weight: 2,
-    run: async (run) => run.connection !== undefined && run.connect().then(() => true),
+    run: async (run) => {
+      if (run.connection === undefined) return false;
+      // What it still worked off was answered into the dead connection, and arrives when nobody waits for it any more.
+      while (run.random.chance(0.6) && (await run.deliverToAgent()) !== false);
+      if (run.connection !== undefined) await run.connect();
+      return true;
+    },
   },
   {
     name: 'the hub looks for work',
@@ -180,47 +196,27 @@ const member: readonly Step[] = [
 
 const STEPS: readonly Step[] = [...people, ...wire, ...faults, ...member];
 
-/** Lives that are about one thing, since what is rare in all of them would meet its condition in none: factors of weights. */
-const PROFILES: readonly Readonly<Record<string, number>>[] = [
-  {},
-  // Many single deletes, each delivered by itself, and hardly any time that passes: the agent's own limit has to do.
-  {
-    'a person creates': 2,
-    'a person deletes': 4,
-    'a person deletes all, one after the other': 0,
-    'a person changes': 0.2,
-    'a person lets go': 0.2,
-    'frame to the agent': 2,
-    'frame to the hub': 2,
-    'the hub looks for work': 2,
-    'five minutes pass': 0.3,
-    'kubectl create': 0.1,
-    'the hub is put back': 0,
-    'the hub is put back and nobody notices': 0,
-    'the agent loses its state': 0,
-    'the member cluster is put back': 0,
-  },
-  // The hub comes back older, with deletes that were pending then; objects come back after their delete.
-  {
-    'a person deletes': 2,
-    'a person approves': 3,
-    'the hub is dumped': 3,
-    'the hub is put back': 3,
-    'the member cluster is backed up': 2,
-    'the objects of the member cluster are put back': 3,
-    'an object is put back under its hands': 3,
-  },
-  // Sessions that overtake each other.
-  {
-    'the agent dials over a dead connection': 4,
-    'late frame of an old connection': 4,
-    'the connection breaks': 2,
-  },
-];
-
-const weightsOf = (profile: Readonly<Record<string, number>>): readonly { step: Step; weight: number }[] =>
+const weightsOf = (profile: Profile): readonly { step: Step; weight: number }[] =>
   STEPS.map((step) => ({ step, weight: step.weight * (profile[step.name] ?? 1) }));
 const WEIGHTED = PROFILES.map(weightsOf);
+
+/** Such a life begins with objects that are there. */
+export async function begin(run: MachineRun): Promise<void> {
+  if (run.seed % PROFILES.length !== MANY_DELETES) return;
+  for (const name of NAMES) await run.user.create(name, false, run.ledger);
+  await run.connect();
+  await deliverAll(run);
+}
+
+const MOST_FRAMES = 20;
+
+/** What the hub has to say now is worked off and acked, as far as faults allow. */
+async function deliverAll(run: MachineRun): Promise<void> {
+  if (run.connection !== undefined) await run.hub.poll(run.connection);
+  for (let frames = 0; frames < MOST_FRAMES; frames += 1) {
+    if ((await run.deliverToAgent()) === false && (await run.deliverToHub()) === false) return;
+  }
+}
 
 function choose(run: MachineRun): Step | undefined {
   const weighted = WEIGHTED[run.seed % WEIGHTED.length] ?? [];
