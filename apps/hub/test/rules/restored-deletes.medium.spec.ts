@@ -53,6 +53,23 @@ async function memberWith<T extends string>(
   return { member, of: Object.fromEntries(entries) as Record<T, Wanted> };
 }
 
+describe('a delete that is taken back', () => {
+  it('while the API server of its agent does not answer is dropped there, and the object is let go', async () => {
+    const { member, of } = await memberWith('kept');
+    await member.kube.stop();
+    await ask('deleteRedisCluster', of.kept);
+    await settle();
+    expect(await world.delivery(of.kept)).toBe('PENDING');
+    await ask('forgetRedisCluster', of.kept);
+    await world.until(true, async () => (await world.session(member)).sessionNo > 2 && member.isConnected);
+    await member.kube.listen();
+    await world.untilDelivery(of.kept, 'GONE');
+    const { annotations = {} } = (await member.find('kept'))?.metadata ?? {};
+    expect(annotations[ANNOTATION.hubUid]).toBeUndefined();
+    expect(await member.names()).toEqual(['kept']);
+  });
+});
+
 describe('a delete that was pending in a restored database', () => {
   it('waits although its agent was away, also after a second restore, until somebody says so again', async () => {
     const { member, of } = await memberWith('approved', 'asked', 'kept', 'fresh');

@@ -4,6 +4,7 @@ export { PersonWatch } from './person-watch.ts';
 export { HOLD_BEFORE_REPLACEMENT, isHeldForPast } from './desired/delete-breaker.rules.ts';
 export { readDeleteLimits } from './desired/delete-limits.ts';
 export { holdDeletes, judgeDeletes } from './desired/judge-deletes.ts';
+export { recallDelete } from './sessions/recall-delete.ts';
 export { FLEET_SUBJECT } from './rollups/fold.work.ts';
 export { AgentListener } from './connections/agent-listener.ts';
 export { NextCaTeller } from './connections/next-ca-teller.ts';

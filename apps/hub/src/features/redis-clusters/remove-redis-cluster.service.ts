@@ -9,7 +9,7 @@ import type { EntityManager } from 'typeorm';
 import type { Caller } from '../../platform/auth/index.ts';
 import { type HubRuntime, RUNTIME } from '../../platform/lifecycle/hub-runtime.ts';
 import { CLOCK } from '../../platform/lifecycle/time-and-ids.ts';
-import { changeDesired, isHeldForPast, judgeDeletes, readDeleteLimits } from '../agent-link/index.ts';
+import { changeDesired, isHeldForPast, judgeDeletes, readDeleteLimits, recallDelete } from '../agent-link/index.ts';
 import { RunMutationService, type AuditNote } from '../audit/index.ts';
 import { OpenRedisClusterService, stateOf } from './open-redis-cluster.service.ts';
 import { PresentRedisClusterService } from './present-redis-cluster.service.ts';
@@ -126,6 +126,7 @@ export class RemoveRedisClusterService {
       const nowMs = this.clock.nowMs();
       await this.writes.setDeletion(tx, row.hub_uid, { deletion: kind, actor, at: new Date(nowMs) });
       await changeDesired(tx, row.agent_id, row.hub_uid, 'TOMBSTONE');
+      if (row.deletion === 'DELETE') await recallDelete(tx, row.agent_id, row.hub_uid);
       if (kind === 'DELETE') {
         const limits = await readDeleteLimits(tx, this.runtime.config.deleteLimits);
         await judgeDeletes(tx, { agentId: row.agent_id, hubUids: [row.hub_uid] }, { limits, nowMs });
