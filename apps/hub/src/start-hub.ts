@@ -17,6 +17,7 @@ import { type HubRuntime } from './platform/lifecycle/hub-runtime.ts';
 import { makeDataFolder } from './platform/lifecycle/make-data-folder.ts';
 import { prepareRuntime } from './platform/lifecycle/prepare-runtime.ts';
 import { startHousekeeping } from './platform/lifecycle/housekeeping.ts';
+import { endUnusedUpgrades } from './platform/graphql/index.ts';
 import { createLogger, toNestLogger } from './platform/telemetry/logger.ts';
 import { schema } from './schema.ts';
 
@@ -93,6 +94,7 @@ async function createApplication(runtime: HubRuntime): Promise<NestFastifyApplic
 
 async function listen(app: NestFastifyApplication, runtime: HubRuntime): Promise<HubReady> {
   const { config, addresses } = runtime;
+  endUnusedUpgrades(app.getHttpServer());
   await app.listen(config.apiPort, config.listenAddress);
   const apiPort = (app.getHttpServer().address() as AddressInfo).port;
   const agentPort = await app.get(AgentListener).listen(config.agentPort, config.listenAddress);

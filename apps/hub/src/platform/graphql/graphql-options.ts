@@ -8,7 +8,9 @@ import { ApiError } from './api-error.ts';
 import { makeErrorFormatter } from './error-formatter.ts';
 import { dropPlainResolvers } from './plain-fields.ts';
 import { readHttpContext, readSocketContext } from './read-http-context.ts';
+import type { RequestContext } from './request-context.ts';
 import { RequestGuard } from './request-guard.ts';
+import { keepUpgrade } from './unused-upgrades.ts';
 
 /** Compile a query at its second run: a sixth of the CPU of plain execution on large lists. */
 const JIT_AFTER_RUNS = 1;
@@ -60,7 +62,15 @@ export function makeGraphqlOptions(
     hooks: {
       preParsing: guard.beforeParsing as never,
       preExecution: guard.beforeExecution as never,
-      preSubscriptionExecution: guard.beforeSubscription as never,
+      preSubscriptionExecution: keepAfter(guard) as never,
     },
+  };
+}
+
+/** A subscription that the guard lets begin is what its WebSocket was opened for. */
+function keepAfter(guard: RequestGuard): RequestGuard['beforeSubscription'] {
+  return (schema, document, context: RequestContext & { readonly request?: FastifyRequest }) => {
+    guard.beforeSubscription(schema, document, context);
+    if (context.request) keepUpgrade(context.request.raw.socket);
   };
 }

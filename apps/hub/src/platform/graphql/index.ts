@@ -13,5 +13,6 @@ export { orderByKey } from './order-by-key.ts';
 export { buildConnection, encodeCursor, isInteger, isUuid, readPage, type PageRequest } from './page.ts';
 export { Loaders, type RequestContext } from './request-context.ts';
 export { selectedFields } from './selected-fields.ts';
+export { endUnusedUpgrades } from './unused-upgrades.ts';
 export { toUserError } from './user-error.mapper.ts';
 export { ErrorCodes, UserError } from './user-error.model.ts';
