@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { RedisClusterSpec } from '#domain';
+import { SPEC_LIMITS, type RedisClusterSpec } from '#domain';
 import { resolveSpec } from './resolve-spec.ts';
 
 const base: RedisClusterSpec = { engine: { type: 'Redis', version: '8.0' }, mode: 'Sentinel' };
@@ -33,6 +33,14 @@ describe('resolveSpec', () => {
       persistenceEnabled: false,
       deletionPolicy: 'Deny',
     });
+  });
+
+  it('asks for so many replicas that of two sides of any partition at most one has a primary and enough of them', () => {
+    for (let size = 2; size <= SPEC_LIMITS.maxSize; size += 1) {
+      const least = resolveSpec({ ...base, size }).failover.minReplicasToWrite;
+      expect(2 + 2 * least, `size ${size}`).toBeGreaterThan(size);
+      expect(least, `size ${size}`).toBeLessThan(size);
+    }
   });
 
   it('makes one pod of a Standalone and persists on a volume', () => {

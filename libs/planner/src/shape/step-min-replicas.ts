@@ -1,6 +1,8 @@
 /**
- * min-replicas-to-write on the way: lowered at once, so that it is low before a replica goes; raised only when that many
- * replicas are linked, so that more replicas never stop the writes until they have caught up. A fence asks for more
+ * min-replicas-to-write on the way: lowered at once, so that it is low before a replica goes; raised as far as replicas are
+ * linked now, so that it never stops the writes, and no later: with more pods than it was chosen for, a partition could
+ * leave a primary and enough replicas on both sides, and what one of them takes is lost (seen: 3 → 4, both with one
+ * replica each). A fence asks for more
  * replicas than there can be, on every pod, in the file too: a restart, a failover or an agent that is away lifts it no more.
  */
 import { SPEC_LIMITS } from '#domain';
@@ -22,5 +24,5 @@ export const stepMinReplicas = ({ view, primary }: ShapeContext, next: ResolvedS
   const linked = view.dataPods.filter(
     (pod) => primary !== undefined && answers(pod) && pod.facts.linkUp === true && followsAddressOf(pod, primary),
   );
-  return linked.length >= view.wanted.size - 1 ? goal : live;
+  return Math.max(live, Math.min(goal, linked.length));
 };

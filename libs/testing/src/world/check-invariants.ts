@@ -6,7 +6,7 @@
 import { LABEL } from '#domain';
 import { volumeClaimName } from '#manifests';
 import { takesWrites } from './run-redis.ts';
-import { isPersistent, isReachable, podsOf, redisOf, violate } from './world-state.ts';
+import { isPersistent, podsOf, redisOf, violate } from './world-state.ts';
 import type { SimRedis, World } from './world-state.ts';
 
 /** max-lag 10 s and 2 s (04). */
@@ -67,11 +67,20 @@ export const checkLedger = (world: World): void => {
   for (const write of lost) world.acknowledged.delete(write);
 };
 
+/** Nobody is primary by what a pod left on its volume when it was scaled away. */
+export const checkOldVolumes = (world: World): void => {
+  for (const pod of podsOf(world, 'redis')) {
+    const claim = volumeClaimName(pod.name);
+    if (pod.terminating || redisOf(pod)?.role !== 'master' || !world.leftBehind.delete(claim)) continue;
+    violate(world, `${pod.name} is primary by a volume of an earlier membership`);
+  }
+};
+
 export const checkRoles = (world: World): void => {
   const labelled = podsOf(world, 'redis').filter((pod) => pod.labels[LABEL.role] === 'primary');
   if (labelled.length > 1) violate(world, `${labelled.map((pod) => pod.name).join(' and ')} are both labelled primary`);
-  // One that is cut off together with a replica is not fenced by min-replicas-to-write 1; no client of ours reaches it.
-  const writable = podsOf(world, 'redis').filter((pod) => isReachable(world, pod) && takesWrites(world, pod));
+  // Cut off ones count too: with half of the size asked for, of two sides at most one has enough replicas.
+  const writable = podsOf(world, 'redis').filter((pod) => takesWrites(world, pod));
   // Once a person was told, it lasts until that person has decided.
   const told = world.resource?.status?.phase === 'ActionRequired';
   if (writable.length < 2 || told) world.twoPrimariesSinceMs = undefined;

@@ -18,7 +18,8 @@ const resize: Edit = (world) => {
   const { spec } = world.resource ?? {};
   if (spec === undefined || spec.mode === 'Standalone') return;
   const now = spec.size ?? 3;
-  const size = Math.min(5, Math.max(2, now + (world.random.chance(0.5) ? 1 : -1)));
+  const least = spec.mode === 'Sentinel' ? 2 : 1;
+  const size = Math.min(7, Math.max(least, now + (world.random.chance(0.5) ? 1 : -1)));
   if (size !== now) editSpec(world, `the size is changed from ${now} to ${size}`, { size });
 };
 

@@ -35,6 +35,8 @@ const SPECS: readonly Partial<RedisClusterSpec>[] = [
   { mode: 'Sentinel', size: 2, storage: { type: 'PersistentVolume', size: '1Gi' } },
   { mode: 'Replication', size: 3, storage: { type: 'PersistentVolume', size: '1Gi' } },
   { mode: 'Replication', size: 3 },
+  { mode: 'Sentinel', size: 5, storage: { type: 'PersistentVolume', size: '1Gi' } },
+  { mode: 'Replication', size: 4, storage: { type: 'PersistentVolume', size: '1Gi' } },
   { mode: 'Standalone', storage: { type: 'PersistentVolume', size: '1Gi' } },
 ];
 

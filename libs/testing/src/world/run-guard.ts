@@ -16,6 +16,7 @@ import {
   reaches,
   redisOf,
   sentinelOf,
+  settingOf,
   sizeOf,
   tell,
 } from './world-state.ts';
@@ -71,6 +72,7 @@ const setLeftAside = (world: World, pod: SimPod): void => {
   const left = world.volumes.get(claim)?.size ?? 0;
   if (left > 0) tell(world, `${pod.name} sets ${left} keys of an earlier membership aside`);
   world.volumes.set(claim, new Set());
+  world.leftBehind.delete(claim);
   world.returned.set(claim, stamp);
 };
 
@@ -90,7 +92,7 @@ const startRedis = (world: World, pod: SimPod, masterHost: string | undefined): 
     secondOffsetBytes: undefined,
     offsetBytes: 0,
     writes,
-    config: { 'maxmemory-policy': 'noeviction' },
+    config: { 'maxmemory-policy': 'noeviction', 'min-replicas-to-write': minReplicasOf(world) },
     version: versionOf(pod.image),
     loadingUntilMs: writes.size > 0 && isSlow(world, pod) ? world.nowMs + SLOW_LOADING_MS : 0,
     fencedUntilMs: 0,
@@ -116,10 +118,11 @@ const decide = (world: World, pod: SimPod): Decision => {
 /** As the ConfigMap of the moment tells a pod that starts. */
 const modeOf = (world: World): string => settingOf(world, 'MODE');
 
-const settingOf = (world: World, name: string): string => {
+/** As redis.conf of the moment has it. */
+const minReplicasOf = (world: World): string => {
   const data = world.children.get(childKey('ConfigMap', world.names.config))?.['data'] as
-    { settings?: string } | undefined;
-  return new RegExp(`^${name}=(.*)$`, 'm').exec(data?.settings ?? '')?.[1] ?? '';
+    { 'redis.conf'?: string } | undefined;
+  return /^min-replicas-to-write (\d+)$/m.exec(data?.['redis.conf'] ?? '')?.[1] ?? '0';
 };
 
 const decideBySentinels = (world: World, pod: SimPod): Decision => {

@@ -14,6 +14,7 @@ import {
   podsOf,
   redisOf,
   sentinelOf,
+  settingOf,
   sizeOf,
   tell,
 } from './world-state.ts';
@@ -34,7 +35,11 @@ export const runPods = (world: World): void => {
 const removeSurplus = (world: World, component: SimPod['component']): void => {
   if (!world.children.has(childKey('StatefulSet', world.names[component]))) return;
   const size = sizeOf(world, component);
-  for (const pod of podsOf(world, component)) if (pod.ordinal >= size && !pod.terminating) deletePod(world, pod);
+  for (const pod of podsOf(world, component).filter((other) => other.ordinal >= size && !other.terminating)) {
+    deletePod(world, pod);
+    const isScaledAway = component === 'redis' && pod.ordinal >= Number(settingOf(world, 'REDIS_PODS'));
+    if (isScaledAway && isPersistent(world)) world.leftBehind.add(volumeClaimName(pod.name));
+  }
 };
 
 const watchNodes = (world: World): void => {

@@ -4,6 +4,7 @@
  * at once where no replica lags. What only the primary has is the loss that asynchronous replication declares.
  */
 import { LABEL } from '#domain';
+import { volumeClaimName } from '#manifests';
 import {
   findByHost,
   isConnected,
@@ -48,6 +49,7 @@ const copyFrom = (world: World, copy: { pod: SimPod; redis: SimRedis; source: Si
   redis.unappliedSinceMs = undefined;
   if (!continues(redis, source)) tellFullCopy(world, copy);
   redis.linkUp = true;
+  if (!copy.pod.terminating) world.leftBehind.delete(volumeClaimName(copy.pod.name));
   redis.linkDownSinceMs = undefined;
   redis.replicationId = source.replicationId;
   redis.secondReplicationId = source.secondReplicationId;
@@ -104,7 +106,7 @@ export const linkedReplicas = (world: World, primary: SimPod): readonly SimRedis
 export const takesWrites = (world: World, pod: SimPod): boolean =>
   isServing(world, redisOf(pod)) &&
   !isFrozen(world, pod) &&
-  (sizeOf(world, 'redis') === 1 || linkedReplicas(world, pod).length > 0);
+  linkedReplicas(world, pod).length >= Number(redisOf(pod)?.config['min-replicas-to-write'] ?? 0);
 
 const isServing = (world: World, redis: SimRedis | undefined): boolean =>
   redis?.role === 'master' && !isLoading(world, redis) && !isPaused(world, redis);

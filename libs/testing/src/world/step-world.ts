@@ -2,7 +2,7 @@
 import { dataSetIdOf } from '#domain';
 import type { Action, Plan, RedisClusterSnapshot, RedisClusterSpec } from '#domain';
 import { nameObjects } from '#manifests';
-import { checkLedger, checkRoles, excuseDestroyed } from './check-invariants.ts';
+import { checkLedger, checkOldVolumes, checkRoles, excuseDestroyed } from './check-invariants.ts';
 import { checkAction, checkPlan } from './check-plan.ts';
 import { drawResource } from './draw-snapshot.ts';
 import { executeInWorld } from './execute-in-world.ts';
@@ -51,6 +51,7 @@ export const makeWorld = ({ seed, spec, killChance }: WorldOptions): World => {
     pods: new Map(),
     volumes: new Map(),
     returned: new Map(),
+    leftBehind: new Set(),
     acknowledged: new Set(),
     unconfirmed: new Set(),
     excused: new Set(),
@@ -79,6 +80,7 @@ export const stepWorld = (world: World, plan: PlanWorld, agentActs: boolean): Pl
   runClient(world);
   checkLedger(world);
   checkRoles(world);
+  checkOldVolumes(world);
   return made;
 };
 

@@ -100,6 +100,8 @@ export interface World {
   readonly volumes: Map<string, Set<number>>;
   /** By claim name: the stamp of the return (setting RETURNING) at which old files were set aside there. */
   readonly returned: Map<string, string>;
+  /** By claim name: volumes whose pod was scaled away and that it has not copied over since. */
+  readonly leftBehind: Set<string>;
   readonly acknowledged: Set<number>;
   /** Answered OK by the primary, and not on a replica yet: what asynchronous replication may lose. */
   readonly unconfirmed: Set<number>;
@@ -189,4 +191,11 @@ export const sizeOf = (world: World, component: SimPod['component']): number => 
   const name = component === 'redis' ? world.names.redis : world.names.sentinel;
   const set = world.children.get(childKey('StatefulSet', name)) as { spec?: { replicas?: number } } | undefined;
   return set?.spec?.replicas ?? 0;
+};
+
+/** A line of the settings that the pods of this moment would read; empty when there is none. */
+export const settingOf = (world: World, name: string): string => {
+  const data = world.children.get(childKey('ConfigMap', world.names.config))?.['data'] as
+    { settings?: string } | undefined;
+  return new RegExp(`^${name}=(.*)$`, 'm').exec(data?.settings ?? '')?.[1] ?? '';
 };
