@@ -49,7 +49,7 @@ const expectNothingLost = ({ violations, world, log }: StoryResult): void => {
   expect(world.acknowledged.size).toBeGreaterThan(60);
 };
 
-describe('the volume of a pod that was scaled away, when the pod comes back', () => {
+describe('the volume of a pod that was scaled away, when the pod comes back', { timeout: 120_000 }, () => {
   it.each([
     ['Replication', 2, 1],
     ['Replication', 3, 1],
