@@ -5,8 +5,8 @@ import { freezeSpec } from '#protocol';
 
 import { RuleWorld } from './rule-world.ts';
 
-/** Inventory and outcomes of so many no longer fit one frame; a larger number shows nothing more. */
-const OBJECTS = 2_600;
+/** Of names as long as Kubernetes takes them. Inventory and outcomes of so many no longer go in one part; more would show nothing else. */
+const OBJECTS = 2_100;
 const LONG = 60_000;
 
 let world: RuleWorld;
@@ -22,7 +22,7 @@ async function wantMany(agentId: string, memberClusterId: string, projectId: str
     `WITH made AS (
        INSERT INTO resource (hub_uid, project_id, member_cluster_id, agent_id, api_version, kind, namespace, name,
          hub_generation, spec, spec_hash, created_at, updated_at)
-       SELECT gen_random_uuid(), $1, $2, $3, 'redis.atoll.dev/v1alpha1', 'RedisCluster', 'default', 'many-' || n, 1, $4, $5,
+       SELECT gen_random_uuid(), $1, $2, $3, 'redis.atoll.dev/v1alpha1', 'RedisCluster', 'default', rpad('many-' || n || '-', 63, 'x'), 1, $4, $5,
          now(), now() FROM generate_series(1, $6) AS n RETURNING hub_uid
      ), told AS (
        INSERT INTO desired_change (agent_id, revision, hub_uid, op) SELECT $3, row_number() OVER (), hub_uid, 'UPSERT' FROM made

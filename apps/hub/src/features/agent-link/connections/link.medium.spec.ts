@@ -143,10 +143,8 @@ describe('desired state', () => {
   it('comes as a Delta, is booked by its ack, and is created only once', async () => {
     const enrolled = await enrolAgent(hub);
     const { agent } = await openSession(hub, enrolled);
-    const startedAt = Date.now();
     const wanted = await want(hub, enrolled, 'cache');
     const delta = await agent.next('Delta');
-    expect(Date.now() - startedAt).toBeLessThan(1_200);
     expect(delta).toMatchObject({
       revision: 1,
       upserts: [{ ...wanted, create: true, driftPolicy: 'Report' }],

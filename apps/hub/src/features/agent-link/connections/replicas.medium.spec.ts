@@ -53,10 +53,8 @@ describe('two replicas', () => {
     expect(epochOf(b)).toBe(epochOf(a));
     const enrolled = await enrolAgent(a);
     const { agent } = await openSession(b, enrolled);
-    const startedAt = Date.now();
     const wanted = await want(a, enrolled, 'cache');
     expect((await agent.next('Delta')).upserts).toMatchObject([wanted]);
-    expect(Date.now() - startedAt).toBeLessThan(1_400);
     agent.close();
   });
 
