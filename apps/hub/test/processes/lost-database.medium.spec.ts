@@ -5,7 +5,7 @@
  * neither its identifier nor its timeline tell: by a copy of its files under a hub that runs on, and by a dump restored
  * into the same server while the hub was down. At last it hangs: in its commits, and then altogether, while the hub has to stop.
  */
-import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -16,6 +16,7 @@ import type { HubProcess } from '../../../../tools/fleet/hub-process.ts';
 import { runCommand } from '../../../../tools/setup/run-command.ts';
 import { mutateRedisCluster, type RedisClusterView } from '../../../../tools/fleet/redis-cluster.ts';
 import { startEmbeddedPostgres, type EmbeddedPostgres } from '../../src/platform/database/embedded-postgres.ts';
+import { signalServer } from '../../src/platform/database/signal-server.ts';
 import { ProcessWorld, SPEC_INPUT, type ProcessMember } from './process-world.ts';
 import { WAIT } from '../wait.ts';
 
@@ -75,18 +76,6 @@ async function query<T extends object>(sql: string, database = 'atoll'): Promise
 async function readReadiness(): Promise<string | undefined> {
   const response = await fetch(`${hub.apiUrl}/readyz`, { dispatcher: insecure });
   return ((await response.json()) as { code?: string }).code;
-}
-
-/** To the server and all processes of it: each of them is a process group of its own. */
-async function signalServer(signal: NodeJS.Signals): Promise<void> {
-  const { pid } = postgres;
-  const processes = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
-  const stats = await Promise.all(processes.map((name) => readFile(`/proc/${name}/stat`, 'utf8').catch(() => '')));
-  const parentOf = (stat: string): number => Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
-  const children = stats
-    .filter((stat) => stat !== '' && parentOf(stat) === pid)
-    .map((stat) => Number.parseInt(stat, 10));
-  for (const each of [pid, ...children]) process.kill(each, signal);
 }
 
 /** With owners: PostgreSQL runs as another user. */
@@ -211,11 +200,11 @@ describe('a hub whose PostgreSQL', () => {
     expect(await query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
     expect(await probe('livez')).toBe(200);
 
-    await signalServer('SIGSTOP');
+    await signalServer(postgres.pid, 'SIGSTOP');
     try {
       await world.stopHub(hub);
     } finally {
-      await signalServer('SIGCONT');
+      await signalServer(postgres.pid, 'SIGCONT');
     }
     // Zero: it came to its end by itself, and was not cut off.
     expect(hub.process.exitCode).toBe(0);

@@ -8,6 +8,7 @@ import { type EmbeddedPostgres, startEmbeddedPostgres } from './embedded-postgre
 import { POSTGRES_MAJOR } from './postgres-binaries.ts';
 import { choosePostgresFolder } from './postgres-folder.ts';
 import { isAlive } from './postmaster-file.ts';
+import { signalServer } from './signal-server.ts';
 
 let folder: string;
 let warnings: string[];
@@ -81,7 +82,7 @@ describe('the embedded PostgreSQL', () => {
 
   it('that does not answer is replaced', async () => {
     const frozen = await start();
-    process.kill(frozen.pid, 'SIGSTOP');
+    await signalServer(frozen.pid, 'SIGSTOP');
     const second = await start();
     expect(second.pid).not.toBe(frozen.pid);
     expect(warnings.join()).toContain('is replaced');

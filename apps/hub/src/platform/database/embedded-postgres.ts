@@ -12,6 +12,7 @@ import pg from 'pg';
 
 import { preparePostgresBinaries, type PostgresBinaries } from './postgres-binaries.ts';
 import { choosePostgresFolder } from './postgres-folder.ts';
+import { signalServer } from './signal-server.ts';
 import { findPostmaster, waitUntilGone, type Postmaster } from './postmaster-file.ts';
 
 /** `nobody`: PostgreSQL refuses root, and initdb wants a uid that has an entry in the passwd file. */
@@ -205,11 +206,11 @@ async function stopServer(pid: number): Promise<void> {
   ] as const) {
     try {
       process.kill(pid, signal);
-      // A stopped process takes no signal before it goes on.
-      process.kill(pid, 'SIGCONT');
     } catch {
       return;
     }
+    // A frozen process takes no signal before it goes on.
+    await signalServer(pid, 'SIGCONT');
     if (await waitUntilGone(pid, timeoutMs)) return;
   }
   throw new Error(`PostgreSQL (pid ${pid}) does not stop`);
