@@ -32,7 +32,8 @@ const TOKEN_INVALID = {
 
 /**
  * Takes an agent's key and fingerprint for its one-time token. Repeatable by the holder of the same key, since the
- * answer may have been lost; for any other key a used token is no better than an unknown one.
+ * answer may have been lost; for any other key a used token is no better than an unknown one. A token that was used once stays
+ * used, so a repeat is answered from what is read: with the lock each turn of a crash loop would wait for the disk.
  */
 export class EnrolmentRepository {
   readonly #dataSource: DataSource;
@@ -44,12 +45,17 @@ export class EnrolmentRepository {
     this.#states = new MergedCalls({ mergeMs: 10, maxCalls: 1_000, work: (ids) => this.#readStates(ids) });
   }
 
-  enrol(enrol: Enrol, nowMs: number): Promise<EnrolmentState> {
+  async enrol(enrol: Enrol, nowMs: number): Promise<EnrolmentState> {
+    const key = Buffer.from(enrol.publicKey, 'base64url');
+    const seen = await readToken(this.#dataSource.manager, enrol.token, nowMs);
+    return seen && seen.usedAt !== null ? answerRepeat(seen, key) : this.#enrolOnce(enrol, key, nowMs);
+  }
+
+  #enrolOnce(enrol: Enrol, key: Buffer, nowMs: number): Promise<EnrolmentState> {
     return this.#dataSource.transaction(async (tx) => {
-      const token = await lockToken(tx, enrol.token, nowMs);
+      const token = await readToken(tx, enrol.token, nowMs, 'FOR UPDATE');
       if (!token) return TOKEN_INVALID;
-      const key = Buffer.from(enrol.publicKey, 'base64url');
-      if (token.usedAt !== null) return token.publicKey?.equals(key) ? toState(token) : TOKEN_INVALID;
+      if (token.usedAt !== null) return answerRepeat(token, key);
       if (token.expired) return TOKEN_INVALID;
       const namespace = enrol.scope.kind === 'NAMESPACE' ? enrol.scope.namespace : null;
       if (token.scopeKind !== enrol.scope.kind || token.scopeNamespace !== namespace) {
@@ -86,16 +92,24 @@ export class EnrolmentRepository {
 
 const hashOf = (token: string): Buffer => Buffer.from(tokenHash(token), 'hex');
 
-async function lockToken(tx: EntityManager, token: string, nowMs: number): Promise<TokenRow | undefined> {
+async function readToken(
+  tx: EntityManager,
+  token: string,
+  nowMs: number,
+  lock: 'FOR UPDATE' | '' = '',
+): Promise<TokenRow | undefined> {
   const rows = await tx.query<TokenRow[]>(
     `SELECT t.agent_id AS "agentId", a.member_cluster_id AS "memberClusterId", t.expires_at < $2 AS expired,
        t.used_at AS "usedAt", a.state, a.scope_kind AS "scopeKind", a.scope_namespace AS "scopeNamespace",
        a.public_key AS "publicKey"
-     FROM enrolment_token AS t JOIN agent AS a ON a.id = t.agent_id WHERE t.token_hash = $1 FOR UPDATE`,
+     FROM enrolment_token AS t JOIN agent AS a ON a.id = t.agent_id WHERE t.token_hash = $1 ${lock}`,
     [hashOf(token), new Date(nowMs)],
   );
   return rows[0];
 }
+
+const answerRepeat = (token: TokenRow, key: Buffer): EnrolmentState =>
+  token.publicKey?.equals(key) ? toState(token) : TOKEN_INVALID;
 
 function toState(token: TokenRow): EnrolmentState {
   if (token.state === 'ACTIVE' || token.state === 'PENDING_APPROVAL')
