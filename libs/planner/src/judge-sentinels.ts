@@ -4,6 +4,7 @@
  */
 import { answers } from './cluster-view.ts';
 import type { ClusterView, DataPod } from './cluster-view.ts';
+import { isHeldBack } from './replication-role.ts';
 
 export interface SentinelVerdict {
   /** The address that more than half of all Sentinels name. */
@@ -59,7 +60,7 @@ export const sentinelsCanDecide = (view: ClusterView): boolean => {
     if (pod.ip === undefined) return false;
     return pod.ip === agreedHost
       ? !answers(pod)
-      : knownHosts.has(pod.ip) && !(answers(pod) && pod.facts.role === 'master');
+      : knownHosts.has(pod.ip) && !(answers(pod) && (pod.facts.role === 'master' || isHeldBack(pod)));
   });
 };
 

@@ -8,7 +8,7 @@
 import { answers } from './cluster-view.ts';
 import type { AnsweringPod, ClusterView, ReachableSentinel, SentinelPod } from './cluster-view.ts';
 import { isReturning } from './find-returning.ts';
-import { isMaster } from './replication-role.ts';
+import { isHeldBack, isMaster } from './replication-role.ts';
 import { judgeSentinels } from './judge-sentinels.ts';
 import { proveExit, provePodGone } from './prove-death.ts';
 import type { DeathProof } from './prove-death.ts';
@@ -57,9 +57,9 @@ const findDead = (view: ClusterView, host: string): Dead | undefined => {
 const shareOneHistory = (pods: readonly AnsweringPod[]): boolean =>
   pods.every(({ facts }) => facts.replicationId === pods[0]?.facts.replicationId);
 
-/** Of one history, and none that only comes back to an old volume. */
+/** Of one history, and none that has no copy yet: it started empty, or on an old volume. */
 const areCopies = (view: ClusterView, pods: readonly AnsweringPod[]): boolean =>
-  shareOneHistory(pods) && !pods.some((pod) => isReturning(view, pod));
+  shareOneHistory(pods) && !pods.some((pod) => isReturning(view, pod) || isHeldBack(pod));
 
 const failOver = (
   view: ClusterView,

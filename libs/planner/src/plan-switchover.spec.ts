@@ -130,4 +130,17 @@ describe('rule restore-priority', () => {
     const made = planRedisCluster({ snapshot: left, nowMs: NOW_MS, policy: DEFAULT_PLANNER_POLICY });
     expect(made.actions).toMatchObject([{ kind: 'SetConfig', pod: P1, values: { 'replica-priority': '100' } }]);
   });
+
+  it.each([
+    ['keeps 0 on a replica that has no copy yet', { linkUp: false, keys: 0 }, []],
+    ['puts it back once that one was linked', { linkUp: true }, [{ kind: 'SetConfig', pod: P1 }]],
+  ])('%s', async (_, change, expected) => {
+    const { planRedisCluster } = await import('./plan-redis-cluster.ts');
+    const config = { 'replica-priority': '0' };
+    const started = withFacts(settled(), {
+      redis: [masterFacts(P0), replicaFacts(P1, HOST, { config, ...change }), replicaFacts(P2, HOST)],
+    });
+    const made = planRedisCluster({ snapshot: started, nowMs: NOW_MS, policy: DEFAULT_PLANNER_POLICY });
+    expect(made.actions.filter(({ kind }) => kind === 'SetConfig')).toMatchObject(expected);
+  });
 });

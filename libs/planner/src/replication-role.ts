@@ -19,3 +19,7 @@ export const isWaiting = (pod: AnsweringPod): boolean =>
 /** A replica that is linked to nobody and receives nothing: waiting, or left behind by a primary that is gone. */
 export const isUnlinked = (pod: AnsweringPod): boolean =>
   pod.facts.role === 'slave' && pod.facts.linkUp !== true && !pod.facts.syncInProgress;
+
+/** Sentinel is not to choose it: it started without the data it is to keep, and was not linked since. */
+export const isHeldBack = ({ facts }: AnsweringPod): boolean =>
+  facts.config['replica-priority'] === '0' && facts.role === 'slave' && facts.linkUp !== true;

@@ -491,6 +491,24 @@ describe('files of a newer engine', () => {
   });
 });
 
+describe('a replica that has no copy yet', () => {
+  const named = { ...allSentinels(HERE[1]), '10.0.0.7': master('10.0.0.7') };
+  it.each<[string, Scene, boolean]>([
+    ['persistent and empty', { spec: spec('Sentinel'), answers: named }, true],
+    ['persistent, with data', { spec: spec('Sentinel'), disk: WITH_DATA, answers: named }, false],
+    [
+      'without persistence: a dead primary has nothing either',
+      { spec: spec('Sentinel', false), answers: named },
+      false,
+    ],
+    ['waiting for the creation', { spec: spec('Sentinel'), answers: allSentinels(NO_MASTER) }, false],
+  ])('is no choice for Sentinel until it was linked: %s', (_, scene, held) => {
+    const started = start(scene);
+    expect(/^replica-priority 0$/m.test(started.conf)).toBe(held);
+    expect(started.read('run/held').trim()).toBe(held ? 'yes' : '');
+  });
+});
+
 describe('a pod that comes back to a volume of an earlier membership', () => {
   const returning = { '0': 1764640000, '3': 1764640001 };
   const asides = ({ folder }: GuardRun): readonly string[] =>
@@ -518,12 +536,8 @@ describe('a pod that comes back to a volume of an earlier membership', () => {
     expect(started).toMatchObject({ role: 'primary', status: 0 });
     expect(asides(started)).toEqual([]);
     expect(started.conf).not.toMatch(/replica-priority/);
-    const again = start({
-      spec: spec('Sentinel'),
-      disk: { ...WITH_DATA, returned: '1764000000\n' },
-      answers: allSentinels(HERE[0]),
-      returning,
-    });
+    const earlier = { ...WITH_DATA, returned: '1764000000\n' };
+    const again = start({ spec: spec('Sentinel'), disk: earlier, answers: allSentinels(HERE[0]), returning });
     expect(again).toMatchObject({ role: 'waiting' });
     expect(asides(again)).toEqual(['left-behind.1764640000']);
   });

@@ -206,9 +206,14 @@ within_limit() {
   awk -v own="$MAXMEMORY" '$1 == "maxmemory" && $2 ~ /^[0-9]+$/ && own > 0 && $2 > own * 1.2 + 1 { next } { print }'
 }
 
-# Sentinel takes a replica that never had a copy when it knows no better one; this one is none until it is linked once.
+# Sentinel takes a replica that never had a copy when it knows no better one (seen: 0 of 5,000 keys), and the old primary
+# is erased by it. So one that is to keep data and has none is no choice until it was linked once.
 held=
-if [ "$role" != primary ] && [ -n "$(returning_stamp)" ] && ! has_current_data; then held=yes; fi
+case $role in
+  primary) ;;
+  replica) if [ "$(setting PERSISTENCE)" = on ] && ! has_current_data; then held=yes; fi ;;
+  *) if [ -n "$(returning_stamp)" ] && ! has_current_data; then held=yes; fi ;;
+esac
 printf '%s\n' "$held" > "$STATE/held"
 
 if [ "$role" = replica ] && [ -z "$silent_host" ]; then set_newer_aside; fi
