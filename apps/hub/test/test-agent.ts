@@ -68,7 +68,11 @@ export class TestAgent {
   }
 
   /** Opens the socket and waits for the Challenge. `localAddress`: of this machine, to dial from. */
-  static async connect(hub: TestHub, identity: TestIdentity, localAddress?: string): Promise<TestAgent> {
+  static async connect(
+    hub: TestHub,
+    identity: TestIdentity,
+    { localAddress, patienceMs }: { readonly localAddress?: string; readonly patienceMs?: number } = {},
+  ): Promise<TestAgent> {
     const socket = new WebSocket(`wss://${hub.ready.agentAddress}${AGENT_PATH}`, SUBPROTOCOL, {
       ca: hub.runtime.tls.caCertificate,
       // As the real one: a larger frame ends the connection.
@@ -76,7 +80,7 @@ export class TestAgent {
       ...(localAddress === undefined ? {} : { localAddress }),
     });
     const agent = new TestAgent(socket, identity);
-    agent.#challenge = await agent.next('Challenge');
+    agent.#challenge = await agent.next('Challenge', patienceMs);
     return agent;
   }
 

@@ -12,9 +12,10 @@ import { createTestDatabase, startTestHub, type TestHub } from '../../../../test
 import { TestAgent } from '../../../../test/test-agent.ts';
 import { WAIT } from '../../../../test/wait.ts';
 
-const FLOOD = 1_200;
+const FLOOD = 1_500;
 const AGENTS = 5;
-const REOPEN_MS = 200;
+/** Slow enough that the flood itself does not fill this process, which plays all sides. */
+const REOPEN_MS = 1_000;
 const STAY_MS = 1_500;
 
 let hub: TestHub;
@@ -60,7 +61,7 @@ describe('agents, while another address floods their hub', () => {
       await vi.waitFor(async () => expect(await countDrops()).toBeGreaterThan(0), WAIT);
       const before = await countDrops();
       for (const { identity } of enrolled) {
-        const agent = await TestAgent.connect(hub, identity, '127.0.0.2');
+        const agent = await TestAgent.connect(hub, identity, { localAddress: '127.0.0.2', patienceMs: 15_000 });
         agent.hello();
         await agent.next('Welcome', 15_000);
         agent.close();

@@ -10,10 +10,10 @@ import { sourceOf } from './admission-source.rules.ts';
  * More than honest agents ever have: 400 a second are admitted, each gives up after 5 s, and admission stops while more than
  * 400 Hellos wait.
  */
-export const MAX_UNKNOWN = 4_000;
+const MAX_UNKNOWN = 4_000;
 
 /** What tells a connection from all others of one listener; absent once the peer has gone. */
-export interface PeerAddress {
+interface PeerAddress {
   readonly remoteAddress?: string | undefined;
   readonly remotePort?: number | undefined;
 }
