@@ -145,6 +145,8 @@ export type Action = ActionBase &
         readonly proof: 'EXIT' | 'GONE';
         /** Those that followed it, to be moved to the one that is promoted, as Sentinel does a second later. */
         readonly replicas: readonly { readonly pod: string; readonly runId: string }[];
+        /** Addresses of data pods that exist and do not answer: each may live, and be further than those that do. */
+        readonly silentHosts: readonly string[];
       }
     /** Writes are paused and every client connection but ours is closed; lifted by itself after `pauseMs`. */
     | { readonly kind: 'FencePod'; readonly pod: string; readonly expectRunId: string; readonly pauseMs: number }

@@ -61,6 +61,11 @@ const shareOneHistory = (pods: readonly AnsweringPod[]): boolean =>
 const areCopies = (view: ClusterView, pods: readonly AnsweringPod[]): boolean =>
   shareOneHistory(pods) && !pods.some((pod) => isReturning(view, pod) || isHeldBack(pod));
 
+const findSilent = (view: ClusterView, dead: Dead): readonly string[] =>
+  view.dataPods
+    .filter((pod) => pod.name !== dead.name && !pod.terminating && !answers(pod))
+    .flatMap(({ ip }) => (ip === undefined ? [] : [ip]));
+
 const failOver = (
   view: ClusterView,
   { sentinel, dead, eligible }: { sentinel: SentinelThatAnswers; dead: Dead; eligible: readonly AnsweringPod[] },
@@ -80,6 +85,7 @@ const failOver = (
         deadPod: dead.name,
         proof: dead.proof.by === 'Exit' ? 'EXIT' : 'GONE',
         replicas: eligible.map((pod) => ({ pod: pod.name, runId: pod.facts.runId })),
+        silentHosts: findSilent(view, dead),
         reason,
         message,
         disruptive: true,

@@ -54,8 +54,10 @@ export interface ReplicaView {
   /** replica-priority as last seen: the lowest is chosen first, 0 never. */
   readonly priority: number;
   readonly flags: readonly string[];
-  /** Age of the INFO that the priority is from. */
+  /** Age of the INFO that priority and offset are from. */
   readonly infoAgeMs: number;
+  /** How far it had applied its primary's stream. */
+  readonly offsetBytes: number;
 }
 
 /** SENTINEL REPLICAS name, for the choice of a successor. */
@@ -66,6 +68,7 @@ export const parseReplicaViews = (reply: unknown): readonly ReplicaView[] =>
     // Valkey's newer lines call it replica-priority.
     priority: wholeNumber(fields['slave-priority'] ?? fields['replica-priority']),
     flags: splitFlags(fields['flags']),
+    offsetBytes: wholeNumber(fields['slave-repl-offset'] ?? fields['replica-repl-offset']),
     infoAgeMs: wholeNumber(fields['info-refresh']),
   }));
 

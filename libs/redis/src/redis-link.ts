@@ -76,9 +76,16 @@ export class RedisLink {
   async promote(preconditions: PromotionPreconditions): Promise<CommandOutcome> {
     const facts = await this.#readFacts([]);
     if (preconditions.expectRunId !== '' && facts.runId !== preconditions.expectRunId) return restarted;
-    if (facts.role === 'master') return unchanged;
+    if (facts.role === 'master') {
+      // Sentinel may have been faster, and a pause of before goes on.
+      await this.#connection.run([UNPAUSE]);
+      return unchanged;
+    }
     const refusal = refusePromotion(facts, preconditions);
-    return refusal ?? this.#changeAndResume(['REPLICAOF', 'NO', 'ONE'], []);
+    if (refusal !== undefined) return refusal;
+    // In one go: where the first is refused the second ends a pause of a replica, which refuses writes by itself.
+    const [reply] = await this.#connection.run([['REPLICAOF', 'NO', 'ONE'], UNPAUSE]);
+    return toOutcome(reply);
   }
 
   /**
@@ -158,7 +165,7 @@ export class RedisLink {
   }
 
   resumeWrites(): Promise<CommandOutcome> {
-    return this.#change(['CLIENT', 'UNPAUSE']);
+    return this.#change(UNPAUSE);
   }
 
   /**
@@ -166,7 +173,7 @@ export class RedisLink {
    * write that waits in the pause is not answered with READONLY but sent again to the new primary.
    */
   async dismissClients(): Promise<CommandOutcome> {
-    const replies = await this.#connection.run([...KILL_CLIENTS, ['CLIENT', 'UNPAUSE']]);
+    const replies = await this.#connection.run([...KILL_CLIENTS, UNPAUSE]);
     return toOutcome(replies.at(-1));
   }
 
@@ -226,7 +233,7 @@ export class RedisLink {
    */
   async #changeAndResume(command: RedisCommand, before: readonly RedisCommand[]): Promise<CommandOutcome> {
     const outcome = await this.#change(command);
-    if (outcome.outcome === 'DONE') await this.#connection.run([...before, ['CLIENT', 'UNPAUSE']]);
+    if (outcome.outcome === 'DONE') await this.#connection.run([...before, UNPAUSE]);
     return outcome;
   }
 
@@ -235,6 +242,8 @@ export class RedisLink {
     return toOutcome(reply);
   }
 }
+
+const UNPAUSE: RedisCommand = ['CLIENT', 'UNPAUSE'];
 
 const KILL_CLIENTS: readonly RedisCommand[] = [
   ['CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes'],

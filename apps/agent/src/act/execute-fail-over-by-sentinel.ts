@@ -24,10 +24,10 @@ export const executeFailOverBySentinel: Executor<'FailOverBySentinel'> = async (
     link: requireLink(context.findRedis(pod), pod),
     runId,
   }));
-  const { masterName, expectPrimaryHost } = action;
+  const { masterName, expectPrimaryHost, silentHosts } = action;
   const { assertMayWrite } = context;
   const seen = await readUnlinked(replicas);
-  const undo = await steerSentinel({ sentinel, masterName, followers: seen, assertMayWrite });
+  const undo = await steerSentinel({ sentinel, masterName, followers: seen, silentHosts, assertMayWrite });
   let promoted: Follower | undefined;
   let followers: readonly Follower[];
   try {
@@ -42,6 +42,8 @@ export const executeFailOverBySentinel: Executor<'FailOverBySentinel'> = async (
   const next = promoted;
   if (next === undefined) return;
   assertMayWrite();
+  // It may have been fenced before it was a replica: a pause goes on through both changes of role.
+  await next.link.resumeWrites();
   await Promise.all(followers.map((follower) => follow(follower, next, expectPrimaryHost)));
 };
 

@@ -41,7 +41,13 @@ describe('a failover beside a replica that does not live any more', () => {
 
     const { runId, offsetBytes } = living.facts;
     const followers = [{ link: living.node.link, runId, offsetBytes }];
-    const steering = { sentinel: sentinel.link, masterName: MASTER, followers, assertMayWrite: () => undefined };
+    const steering = {
+      sentinel: sentinel.link,
+      masterName: MASTER,
+      followers,
+      silentHosts: [],
+      assertMayWrite: () => undefined,
+    };
     const undo = await steerSentinel(steering);
     expect(await sentinel.link.failOver(MASTER, { host: HOST, port: primary.port })).toMatchObject({ outcome: 'DONE' });
     await vi.waitFor(async () => expect(await factsOf(living.node)).toMatchObject({ role: 'master' }), {

@@ -1,9 +1,11 @@
 /**
  * Makes a Sentinel choose well before it is told to fail over. It chooses by what it heard last, seconds ago, and among
- * all replicas that it does not hold down yet. So where the replicas are not level it is made to ask them anew first, or it could promote one that
- * lacks the last writes. And where it knows a replica that does not live any more (its pod went in the last five seconds,
- * beside the primary's) the furthest of the living is preferred, or it could choose the dead one: then nothing is promoted
- * before it tries again, twice its failover-timeout later (seen: 32 s).
+ * all replicas that it does not hold down yet. So where the replicas are not level it is made to ask them anew first, or
+ * it could promote one that lacks the last writes. And where it knows one whose pod is gone (in the last five seconds,
+ * beside the primary's) the furthest of those that answer is preferred, or it could choose the one that is gone: then
+ * nothing is promoted before it tries again, twice its failover-timeout later (seen: 32 s). A preference outweighs what is
+ * further, so none is given while a pod that exists is silent, or the one that is gone was further: it may hold more,
+ * and that is for the Sentinels to judge.
  */
 import { REPLICA_PRIORITY, SENTINEL_INFO_PERIOD_MS } from '#domain';
 import type { RedisLink, ReplicaView, SentinelLink } from '#redis';
@@ -26,6 +28,8 @@ export interface Steering {
   readonly sentinel: SentinelLink;
   readonly masterName: string;
   readonly followers: readonly Follower[];
+  /** Addresses of pods that exist and do not answer. */
+  readonly silentHosts: readonly string[];
   readonly assertMayWrite: () => void;
 }
 
@@ -34,7 +38,7 @@ export const steerSentinel = async (steering: Steering): Promise<() => Promise<v
   const { sentinel, masterName, followers, assertMayWrite } = steering;
   const furthest = findFurthest(followers);
   const isLevel = followers.every(({ offsetBytes }) => offsetBytes === furthest.offsetBytes);
-  const mayErr = knowsOthers(await sentinel.replicaViews(masterName), followers);
+  const mayErr = mayChooseInVain(await sentinel.replicaViews(masterName), steering, furthest);
   if (isLevel && !mayErr) return () => Promise.resolve();
   const undo = async (): Promise<void> => {
     await Promise.allSettled([
@@ -60,14 +64,22 @@ const findFurthest = ([first, ...rest]: readonly Follower[]): Follower => {
 
 const isOf = ({ host, port }: ReplicaView, { link }: Follower): boolean => host === link.host && port === link.port;
 
-/** Replicas that it could choose and that are not among the living. */
-const knowsOthers = (views: readonly ReplicaView[], followers: readonly Follower[]): boolean =>
-  views.some(
+/** It could choose one that is gone, and nobody else could be further than `furthest`. */
+const mayChooseInVain = (
+  views: readonly ReplicaView[],
+  { followers, silentHosts }: Steering,
+  furthest: Follower,
+): boolean => {
+  const others = views.filter(
     (view) =>
       view.priority !== 0 &&
       !view.flags.some((flag) => UNFIT.has(flag)) &&
       !followers.some((follower) => isOf(view, follower)),
   );
+  const mayBeFurther = ({ host, offsetBytes }: ReplicaView): boolean =>
+    silentHosts.includes(host) || offsetBytes > furthest.offsetBytes;
+  return others.length > 0 && !others.some(mayBeFurther);
+};
 
 const askAnew = async ({ sentinel, masterName, followers }: Steering, preferred?: Follower): Promise<void> => {
   const startedAtMs = performance.now();
