@@ -26,7 +26,8 @@ export const PROFILES: readonly Profile[] = [
   // The hub comes back older, with deletes that were pending then; objects come back after their delete.
   {
     'a person deletes': 2,
-    'a person approves': 3,
+    'a delete waits in a dump that is put back': 15,
+    'a delete is carried out unheard, and its object put back': 15,
     'the hub is dumped': 3,
     'the hub is put back': 3,
     'the member cluster is backed up': 2,

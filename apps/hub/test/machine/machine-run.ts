@@ -167,6 +167,19 @@ export class MachineRun {
     if (codes.includes('DELETED_OBJECT_IS_BACK')) this.ledger.seen.putBack += 1;
   }
 
+  /** False when there is no dump. `noticed`: the hub knows that it is one of before. */
+  async restoreHub(noticed: boolean): Promise<boolean> {
+    while (this.zombies.length > 0) await this.buryZombie();
+    if (!(await this.hub.restore(noticed))) return false;
+    if (noticed) {
+      const pending = (await this.user.rows()).filter((row) => row.deletion === 'DELETE');
+      this.ledger.restored(pending.map((row) => row.hubUid));
+    }
+    this.ledger.hubRestored = true;
+    await this.cut();
+    return true;
+  }
+
   /** A new process reads what the old one left in the cluster. */
   async reviveAgent(): Promise<void> {
     this.agent.kill();

@@ -1,4 +1,5 @@
 /** What can happen next in a state machine run, with how often it does, and the line that a failing seed prints of it. */
+import { carryOutUnheard, deliverAll, putBackPending } from './machine-mishaps.ts';
 import { MANY_DELETES, type Profile, PROFILES } from './machine-profiles.ts';
 import type { MachineRun } from './machine-run.ts';
 import { hubUidOf } from './machine-member.ts';
@@ -122,10 +123,15 @@ const faults: readonly Step[] = [
     },
   },
   { name: 'the hub is dumped', weight: 2, run: (run) => run.hub.dump().then(() => true) },
-  { name: 'the hub is put back', weight: 1.2, run: (run) => restoreHub(run, true) },
-  { name: 'the hub is put back and nobody notices', weight: 1.2, run: (run) => restoreHub(run, false) },
+  { name: 'the hub is put back', weight: 1.2, run: (run) => run.restoreHub(true) },
+  { name: 'the hub is put back and nobody notices', weight: 1.2, run: (run) => run.restoreHub(false) },
   { name: 'the outbox is trimmed', weight: 2, run: (run) => run.user.trimOutbox().then(() => true) },
   { name: 'five minutes pass', weight: 2, run: (run) => run.pass(5 * 60_000 + 1).then(() => true) },
+];
+
+const mishaps: readonly Step[] = [
+  { name: 'a delete waits in a dump that is put back', weight: 0.1, run: putBackPending },
+  { name: 'a delete is carried out unheard, and its object put back', weight: 0.1, run: carryOutUnheard },
 ];
 
 const member: readonly Step[] = [
@@ -194,7 +200,7 @@ const member: readonly Step[] = [
   },
 ];
 
-const STEPS: readonly Step[] = [...people, ...wire, ...faults, ...member];
+const STEPS: readonly Step[] = [...people, ...wire, ...faults, ...mishaps, ...member];
 
 const weightsOf = (profile: Profile): readonly { step: Step; weight: number }[] =>
   STEPS.map((step) => ({ step, weight: step.weight * (profile[step.name] ?? 1) }));
@@ -206,16 +212,6 @@ export async function begin(run: MachineRun): Promise<void> {
   for (const name of NAMES) await run.user.create(name, false, run.ledger);
   await run.connect();
   await deliverAll(run);
-}
-
-const MOST_FRAMES = 20;
-
-/** What the hub has to say now is worked off and acked, as far as faults allow. */
-async function deliverAll(run: MachineRun): Promise<void> {
-  if (run.connection !== undefined) await run.hub.poll(run.connection);
-  for (let frames = 0; frames < MOST_FRAMES; frames += 1) {
-    if ((await run.deliverToAgent()) === false && (await run.deliverToHub()) === false) return;
-  }
 }
 
 function choose(run: MachineRun): Step | undefined {
@@ -262,18 +258,6 @@ function onLive(run: MachineRun, work: (name: string) => void): string | false {
 async function flush(run: MachineRun): Promise<boolean> {
   if (!run.member.synced) return false;
   await run.agent.flush();
-  return true;
-}
-
-async function restoreHub(run: MachineRun, noticed: boolean): Promise<boolean> {
-  while (run.zombies.length > 0) await run.buryZombie();
-  if (!(await run.hub.restore(noticed))) return false;
-  if (noticed) {
-    const pending = (await run.user.rows()).filter((row) => row.deletion === 'DELETE');
-    run.ledger.restored(pending.map((row) => row.hubUid));
-  }
-  run.ledger.hubRestored = true;
-  await run.cut();
   return true;
 }
 

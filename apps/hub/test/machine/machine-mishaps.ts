@@ -1,0 +1,53 @@
+/**
+ * Things that go wrong in one certain order, which single steps by chance hardly ever meet: a delete that waits in a dump which is
+ * put back, and one that was carried out unheard before its object was put back.
+ */
+import type { MachineRun } from './machine-run.ts';
+import type { HubRow } from './machine-user.ts';
+
+const MOST_FRAMES = 20;
+
+/** What the hub has to say now is worked off and acked, as far as faults allow. */
+export async function deliverAll(run: MachineRun): Promise<void> {
+  if (run.connection !== undefined) await run.hub.poll(run.connection);
+  for (let frames = 0; frames < MOST_FRAMES; frames += 1) {
+    if ((await run.deliverToAgent()) === false && (await run.deliverToHub()) === false) return;
+  }
+}
+
+/** One that is there, and whose delete nobody has asked for. */
+async function pickLive(run: MachineRun): Promise<HubRow | undefined> {
+  const rows = (await run.user.rows()).filter((row) => row.deletion === null && row.state === 'APPLIED');
+  return run.random.pick(rows);
+}
+
+export async function putBackPending(run: MachineRun): Promise<string | false> {
+  const row = await pickLive(run);
+  if (row === undefined || !run.member.synced) return false;
+  await run.cut();
+  await run.user.remove(row, 'DELETE', run.ledger);
+  if (run.random.chance(0.5)) await run.user.approve(run.ledger, true);
+  await run.hub.dump();
+  await run.restoreHub(true);
+  await run.connect();
+  await deliverAll(run);
+  return `${row.name} ${row.hubUid.slice(-4)}`;
+}
+
+export async function carryOutUnheard(run: MachineRun): Promise<string | false> {
+  const row = await pickLive(run);
+  if (row === undefined || run.connection === undefined || !run.member.synced) return false;
+  run.member.backUp();
+  await run.user.remove(row, 'DELETE', run.ledger);
+  if (run.random.chance(0.5)) await run.user.approve(run.ledger, true);
+  await run.hub.poll(run.connection);
+  while ((await run.deliverToAgent()) !== false);
+  run.member.operate();
+  await run.cut();
+  await run.agent.settled();
+  run.member.restoreObjects();
+  run.member.relist();
+  await run.connect();
+  await deliverAll(run);
+  return `${row.name} ${row.hubUid.slice(-4)}`;
+}
