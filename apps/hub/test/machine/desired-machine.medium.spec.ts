@@ -49,7 +49,7 @@ async function prepare(seed: number, timers: MachineTimers): Promise<MachineRun>
   const perAgent = seed % 2 === 0 ? 3 : 1_000_000;
   return new MachineRun(
     seed,
-    (nowMs) => new MachineHub(hub.runtime.dataSource, agentId, perAgent, nowMs),
+    (facts) => new MachineHub(hub.runtime.dataSource, agentId, perAgent, facts),
     new MachineUser(hub, enrolled as Enrolled),
     timers,
   );

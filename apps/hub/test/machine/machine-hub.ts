@@ -34,6 +34,12 @@ export interface MachineConnection {
   open: boolean;
 }
 
+/** What its connections are judged by. */
+export interface HubFacts {
+  readonly nowMs: () => number;
+  readonly isApproved: (hubUid: string) => boolean;
+}
+
 export class MachineHub {
   readonly agentId: string;
   readonly dataSource: DataSource;
@@ -52,9 +58,9 @@ export class MachineHub {
   readonly #violations: string[] = [];
   failure: unknown;
 
-  /** `perAgent`: deletes that the hub lets pass in five minutes of `nowMs`. */
-  constructor(dataSource: DataSource, agentId: string, perAgent: number, nowMs: () => number) {
-    this.#sentDeletes = new SentDeletes(perAgent, nowMs);
+  /** `perAgent`: deletes that the hub lets pass in five minutes. */
+  constructor(dataSource: DataSource, agentId: string, perAgent: number, facts: HubFacts) {
+    this.#sentDeletes = new SentDeletes(perAgent, facts.nowMs, facts.isApproved);
     this.dataSource = dataSource;
     this.agentId = agentId;
     this.#rows = new AgentRowsDump(dataSource, agentId);

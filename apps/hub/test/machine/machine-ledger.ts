@@ -26,10 +26,12 @@ export interface LedgerObject {
   deletion?: 'DELETE' | 'ORPHAN';
   /** A person let it through the breaker. */
   approved?: true;
-  /** uid of the object that the agent deleted for it, until a person approves once more. */
+  /** uid of the object that the agent deleted for it. */
   carriedOutOn?: string;
-  /** uid of the object that a person put in its place while the delete was being carried out; likewise. */
+  /** uid of the object that a person put in its place while the delete was being carried out. */
   keep?: string;
+  /** Approvals under which it was carried out: they are no word about what was put back since. */
+  readonly used: Set<string>;
   /** It came with more deletes than the agent takes; for this session. */
   ofMass?: true;
   /** It was pending when the hub was restored. */
@@ -57,6 +59,7 @@ export class MachineLedger {
   deletesMs: number[] = [];
   /** How often what the book is about has happened: a run in which it never does proves nothing. */
   readonly seen = { refusedDelete: 0, mass: 0, putBack: 0, heldByRestore: 0, lateAck: 0, overtaken: 0 };
+  readonly #approvals = new Map<string, string | undefined>();
   readonly #nowMs: () => number;
   readonly #remembers: (hubUid: string) => boolean;
 
@@ -67,17 +70,36 @@ export class MachineLedger {
   }
 
   wish(hubUid: string, name: string, adopt: boolean): void {
-    this.objects.set(hubUid, { hubUid, name, adopt });
+    this.objects.set(hubUid, { hubUid, name, adopt, used: new Set() });
   }
 
   approve(hubUid: string): void {
     const object = this.objects.get(hubUid);
     if (object === undefined) return;
     object.approved = true;
-    delete object.carriedOutOn;
-    delete object.keep;
     delete object.mustBeSaidAgain;
     delete object.ofMass;
+  }
+
+  /** The approval that the delete of an object came with last, as the agent was told it. */
+  toldApproval(hubUid: string, approvalId: string | undefined): void {
+    this.#approvals.set(hubUid, approvalId);
+  }
+
+  /** A person put another object in its place, under the agent's hands. */
+  putBackAs(hubUid: string, uid: string): void {
+    const wish = this.objects.get(hubUid);
+    if (wish === undefined) return;
+    wish.keep = uid;
+    this.#useUp(wish);
+  }
+
+  /** False when the approval was used before, or there is none. */
+  #useUp({ hubUid, used }: LedgerObject): boolean {
+    const approval = this.#approvals.get(hubUid);
+    if (approval === undefined || used.has(approval)) return false;
+    used.add(approval);
+    return true;
   }
 
   /** Deletes without an approval that came in one message, and were not carried out before. */
@@ -120,7 +142,8 @@ export class MachineLedger {
       this.#violate(`${object.metadata.name} (${hubUid}) was deleted and nobody asked for it`);
     const wish = this.objects.get(hubUid);
     if (wish !== undefined) this.#judgeMeaning(wish, object.metadata.uid ?? '');
-    if (wish?.approved) return;
+    // Of a hub that was put back unnoticed the approvals of then are good as well.
+    if (wish?.approved || this.#approvals.get(hubUid) !== undefined) return;
     this.deletesMs = [...this.deletesMs.filter((at) => this.#nowMs() - at < WINDOW_MS), this.#nowMs()];
     if (this.deletesMs.length > MAX_DELETES) this.#violate(`${this.deletesMs.length} deletes within five minutes`);
   }
@@ -129,7 +152,9 @@ export class MachineLedger {
     const { hubUid, carriedOutOn, keep, mustBeSaidAgain, ofMass } = wish;
     if (ofMass && !wish.approved) this.#violate(`${wish.name} (${hubUid}) was deleted with a mass of others`);
     const isBack = carriedOutOn !== undefined && carriedOutOn !== uid && this.#remembers(hubUid);
-    if (isBack || keep === uid) this.#violate(`${wish.name} (${hubUid}) was put back and deleted again`);
+    const isApprovedAnew = this.#useUp(wish);
+    if ((isBack || keep === uid) && !isApprovedAnew)
+      this.#violate(`${wish.name} (${hubUid}) was put back and deleted again`);
     if (mustBeSaidAgain)
       this.#violate(`${wish.name} (${hubUid}) was deleted for a restored hub, and nobody said so again`);
     wish.carriedOutOn = uid;

@@ -11,7 +11,9 @@ const MOST_FRAMES = 20;
 export async function deliverAll(run: MachineRun): Promise<void> {
   if (run.connection !== undefined) await run.hub.poll(run.connection);
   for (let frames = 0; frames < MOST_FRAMES; frames += 1) {
-    if ((await run.deliverToAgent()) === false && (await run.deliverToHub()) === false) return;
+    const frame = (await run.deliverToAgent()) || (await run.deliverToHub());
+    if (frame === false) return;
+    if (!frame.startsWith('Heartbeat')) run.note(`  ${frame}`);
   }
 }
 
@@ -41,7 +43,7 @@ export async function carryOutUnheard(run: MachineRun): Promise<string | false> 
   await run.user.remove(row, 'DELETE', run.ledger);
   if (run.random.chance(0.5)) await run.user.approve(run.ledger, true);
   await run.hub.poll(run.connection);
-  while ((await run.deliverToAgent()) !== false);
+  for (let frame; (frame = await run.deliverToAgent()) !== false;) run.note(`  ${frame}`);
   run.member.operate();
   await run.cut();
   await run.agent.settled();

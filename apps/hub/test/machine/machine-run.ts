@@ -8,7 +8,7 @@ import { makeRandom } from '#testing';
 import type { SeededRandom } from '#testing';
 import { describeFrame } from './describe-frame.ts';
 import { MachineAgent } from './machine-agent.ts';
-import type { MachineConnection, MachineHub } from './machine-hub.ts';
+import type { HubFacts, MachineConnection, MachineHub } from './machine-hub.ts';
 import { MachineLedger } from './machine-ledger.ts';
 import { MachineMember } from './machine-member.ts';
 import type { MachineTimers } from './machine-timers.ts';
@@ -37,10 +37,13 @@ export class MachineRun {
   snapshotSeen = false;
   #acked = false;
 
-  constructor(seed: number, makeHub: (nowMs: () => number) => MachineHub, user: MachineUser, timers: MachineTimers) {
+  constructor(seed: number, makeHub: (facts: HubFacts) => MachineHub, user: MachineUser, timers: MachineTimers) {
     this.seed = seed;
     this.random = makeRandom(seed);
-    this.hub = makeHub(() => this.clock.nowMs());
+    this.hub = makeHub({
+      nowMs: () => this.clock.nowMs(),
+      isApproved: (hubUid) => this.ledger.objects.get(hubUid)?.approved === true,
+    });
     this.user = user;
     this.#timers = timers;
     this.ledger = new MachineLedger(
@@ -134,6 +137,7 @@ export class MachineRun {
 
   #noteMass(tombstones: Delta['tombstones']): void {
     const bare = tombstones.filter(({ operation, approval }) => operation === 'DELETE' && approval === undefined);
+    for (const { hubUid, approval } of tombstones) this.ledger.toldApproval(hubUid, approval?.id);
     const hubUids = bare.map(({ hubUid }) => hubUid);
     this.ledger.told(hubUids.filter((hubUid) => !this.member.remembers(hubUid)));
   }
@@ -175,6 +179,8 @@ export class MachineRun {
       const pending = (await this.user.rows()).filter((row) => row.deletion === 'DELETE');
       this.ledger.restored(pending.map((row) => row.hubUid));
     }
+    // What nobody noticed nobody can say again; an agent that is ahead makes it wait all the same.
+    else for (const wish of this.ledger.objects.values()) delete wish.mustBeSaidAgain;
     this.ledger.hubRestored = true;
     await this.cut();
     return true;

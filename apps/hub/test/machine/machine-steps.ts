@@ -1,6 +1,6 @@
 /** What can happen next in a state machine run, with how often it does, and the line that a failing seed prints of it. */
 import { carryOutUnheard, deliverAll, putBackPending } from './machine-mishaps.ts';
-import { MANY_DELETES, type Profile, PROFILES } from './machine-profiles.ts';
+import { BEGUN, type Profile, PROFILES } from './machine-profiles.ts';
 import type { MachineRun } from './machine-run.ts';
 import { hubUidOf } from './machine-member.ts';
 
@@ -190,9 +190,9 @@ const member: readonly Step[] = [
     weight: 0.5,
     run: (run) => {
       run.agent.beforeDelete((name) => {
-        const wish = run.ledger.objects.get(hubUidOf(run.member.find(name)) ?? '');
+        const hubUid = hubUidOf(run.member.find(name));
         const uid = run.member.replaceByHand(name);
-        if (wish !== undefined && uid !== undefined) wish.keep = uid;
+        if (hubUid !== undefined && uid !== undefined) run.ledger.putBackAs(hubUid, uid);
         if (run.member.synced) run.member.relist();
       });
       return true;
@@ -208,7 +208,7 @@ const WEIGHTED = PROFILES.map(weightsOf);
 
 /** Such a life begins with objects that are there. */
 export async function begin(run: MachineRun): Promise<void> {
-  if (run.seed % PROFILES.length !== MANY_DELETES) return;
+  if (!BEGUN.has(run.seed % PROFILES.length)) return;
   for (const name of NAMES) await run.user.create(name, false, run.ledger);
   await run.connect();
   await deliverAll(run);

@@ -14,10 +14,13 @@ export class SentDeletes {
   readonly #ofBefore = new Set<string>();
   readonly #limit: number;
   readonly #nowMs: () => number;
+  readonly #isApproved: (hubUid: string) => boolean;
 
-  constructor(limit: number, nowMs: () => number) {
+  /** `isApproved`: a person has approved it, be it after it was sent; then it is counted no more. */
+  constructor(limit: number, nowMs: () => number, isApproved: (hubUid: string) => boolean) {
     this.#limit = limit;
     this.#nowMs = nowMs;
+    this.#isApproved = isApproved;
   }
 
   /** The hub's own book went back: what it had let through before goes again, and is counted no more. */
@@ -30,7 +33,7 @@ export class SentDeletes {
   note(hubUid: string): boolean {
     if (this.#ofBefore.has(hubUid)) return false;
     if (!this.#sentMs.has(hubUid)) this.#sentMs.set(hubUid, this.#nowMs());
-    const recent = [...this.#sentMs.values()].filter((at) => this.#nowMs() - at < WINDOW_MS);
+    const recent = [...this.#sentMs].filter(([sent, at]) => !this.#isApproved(sent) && this.#nowMs() - at < WINDOW_MS);
     return recent.length > this.#limit;
   }
 }
