@@ -17,7 +17,7 @@ import { MachineUser } from './machine-user.ts';
 
 const FIRST_SEED = Number(process.env['SEED'] ?? 1);
 const RUNS = Number(process.env['RUNS'] ?? 200);
-const STEPS = 42;
+const STEPS = 36;
 const SEEDS_PER_TEST = 50;
 /** Runs wait for PostgreSQL most of the time; each has its own agent, so that they do not see each other. */
 const AT_ONCE = 6;
