@@ -76,11 +76,11 @@ export const buildClusterView = ({ snapshot, nowMs, policy }: PlannerInput): Clu
   const { resource } = snapshot;
   const dataSetId = dataSetIdOf(resource);
   const names = nameObjects(resource.metadata.name, dataSetId);
-  const record = snapshot.record ?? recordOfStatus(snapshot, dataSetId);
   const ordered = [...snapshot.pods].sort((a, b) => a.ordinal - b.ordinal);
   const pods = ordered.filter((pod) => pod.component === 'redis');
   const dataPods = pods.map((pod) => ({ ...pod, facts: snapshot.redis[pod.name] ?? UNKNOWN_FACTS }));
   const live = readLiveShape(snapshot, names);
+  const record = snapshot.record ?? recordOfStatus(snapshot, dataSetId, live);
   const renderVersion = record?.renderVersion ?? resource.status?.renderVersion ?? CURRENT_RENDER_VERSION;
   const accepted = acceptSpec({ snapshot, live, record, renderVersion, dataPods });
   const wanted = withSurge(accepted.wanted, record);
@@ -106,8 +106,15 @@ export const buildClusterView = ({ snapshot, nowMs, policy }: PlannerInput): Clu
   };
 };
 
-/** A record deleted by hand does not make creation legal again: the status remembers that there was one (04, Never 5). */
-const recordOfStatus = (snapshot: RedisClusterSnapshot, dataSetId: DataSetId): DataSetRecord | undefined => {
+/**
+ * A record deleted by hand does not make creation legal again: the status remembers that there was one (04, Never 5). What
+ * it noted of old volumes is still told to the pods.
+ */
+const recordOfStatus = (
+  snapshot: RedisClusterSnapshot,
+  dataSetId: DataSetId,
+  { returning }: LiveShape,
+): DataSetRecord | undefined => {
   const status = snapshot.resource.status;
   if (status?.primaryTerm === undefined) return undefined;
   return {
@@ -117,6 +124,7 @@ const recordOfStatus = (snapshot: RedisClusterSnapshot, dataSetId: DataSetId): D
     ...presentField('primaryPod', status.targetPrimary ?? status.currentPrimary),
     ...presentField('primaryVersion', status.primaryVersion),
     ...presentField('primaryEngine', status.primaryEngine),
+    ...(Object.keys(returning).length === 0 ? {} : { returning }),
   };
 };
 

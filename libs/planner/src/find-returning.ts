@@ -11,11 +11,23 @@ import { answers } from './cluster-view.ts';
 import type { AnsweringPod, ClusterView, DataPod } from './cluster-view.ts';
 import { findChild } from './find-child.ts';
 
-/** Ordinals from the running size up to the wanted one whose volume is there already and is not noted. */
-export const findUnnotedVolumes = (view: ClusterView, from: number): readonly number[] =>
-  Array.from({ length: Math.max(0, view.wanted.size - from) }, (_, index) => from + index)
+/**
+ * Ordinals from the running size up to the wanted one whose volume is there already and is not noted. Never one whose pod
+ * exists, never the recorded primary; and none at all while nothing tells what the running size is: then every volume
+ * would look left, the only good one too.
+ */
+export const findUnnotedVolumes = (view: ClusterView): readonly number[] => {
+  if (view.live.mode === undefined || view.live.size === undefined) return [];
+  const from = Math.max(view.live.size, ...view.dataPods.map((pod) => pod.ordinal + 1));
+  return Array.from({ length: Math.max(0, view.wanted.size - from) }, (_, index) => from + index)
+    .filter((ordinal) => !isRecordedPrimary(view, ordinal))
     .filter((ordinal) => findChild(view.snapshot, 'PersistentVolumeClaim', claimOf(view, ordinal)) !== undefined)
     .filter((ordinal) => view.record?.returning?.[ordinal] === undefined);
+};
+
+/** Whoever was primary last holds the data set, however it came to be noted. */
+export const isRecordedPrimary = ({ record, names }: ClusterView, ordinal: number): boolean =>
+  record?.primaryPod === podName(names.redis, ordinal);
 
 const claimOf = ({ names }: ClusterView, ordinal: number): string => volumeClaimName(podName(names.redis, ordinal));
 

@@ -1,4 +1,8 @@
-/** What the running data set was last rendered from, as its own ConfigMap and StatefulSets tell. */
+/**
+ * What the running data set was last rendered from, as its own ConfigMap and StatefulSets tell. The size is the larger of
+ * what both say, and where no StatefulSet is seen, of the pods that are there. Without that a settings text of an earlier
+ * size (an old dump that was applied again, an edit by hand) would remove running members past every gate.
+ */
 import type { Mode, RedisClusterSnapshot, ResolvedSpec } from '#domain';
 import type { ObjectNames } from '#manifests';
 import { findChild } from './find-child.ts';
@@ -12,6 +16,8 @@ export interface LiveShape {
   readonly sentinels: number | undefined;
   readonly storage: ResolvedSpec['storage'] | undefined;
   readonly minReplicasToWrite: number | undefined;
+  /** The notes of pods that come back to old volumes (DataSetRecord.returning), as the pods are told of them. */
+  readonly returning: Readonly<Record<string, number>>;
   /** What the StatefulSets run, which is less than size and sentinels in hibernation. */
   readonly running: { readonly redis: number | undefined; readonly sentinel: number | undefined };
 }
@@ -39,10 +45,11 @@ export const readLiveShape = (snapshot: RedisClusterSnapshot, names: ObjectNames
     mode: MODES.find((mode) => mode === settings['MODE']),
     persistenceEnabled: persistence === undefined ? undefined : persistence === 'on',
     dropsAof: settings['AOF'] === 'drop',
-    size: countOf(settings['REDIS_PODS'], redis),
+    size: countDataPods(snapshot, settings['REDIS_PODS'], redis),
     sentinels: countOf(settings['SENTINEL_PODS'], sentinel),
     storage: redis === undefined ? undefined : readStorage(redis),
     minReplicasToWrite: minReplicas === undefined ? undefined : Number(minReplicas),
+    returning: readReturning(settings['RETURNING']),
     running: { redis: replicasOf(redis), sentinel: replicasOf(sentinel) },
   };
 };
@@ -53,6 +60,20 @@ const replicasOf = (set: StatefulSetFields | undefined): number | undefined => s
 
 const countOf = (text: string | undefined, set: StatefulSetFields | undefined): number | undefined =>
   Number(text) || replicasOf(set);
+
+const countDataPods = (
+  { pods }: RedisClusterSnapshot,
+  text: string | undefined,
+  set: StatefulSetFields | undefined,
+): number | undefined => {
+  const counted = set === undefined ? pods.map((pod) => (pod.component === 'redis' ? pod.ordinal + 1 : 0)) : [];
+  const size = Math.max(Number(text) || 0, replicasOf(set) ?? 0, ...counted);
+  return size > 0 || set !== undefined ? size : undefined;
+};
+
+/** `2:1764640000 3:1764640000` */
+const readReturning = (text = ''): Readonly<Record<string, number>> =>
+  Object.fromEntries([...text.matchAll(/(\d+):(\d+)/g)].map(([, ordinal, stamp]) => [ordinal, Number(stamp)]));
 
 /** The `NAME=value` lines that the entrypoints read, and the text of redis.conf. */
 const readConfig = (data: unknown): { settings: Readonly<Record<string, string>>; directives: string } => {

@@ -72,15 +72,23 @@ returning_stamp() {
 }
 
 # The files of an earlier membership are no copy of the data set: they go aside before anything looks at them, once for
-# each return, so that what was copied since stays. The stamp comes last: a crash in between does the rest again.
+# each return, so that what was copied since stays. Nothing else removes them: a copy with keys in it may be one of a
+# primary that started empty. Only what an earlier return left makes room, for files with keys that are newer than it. The
+# stamp comes last: a crash in between does the rest again.
 set_left_aside() {
   stamp=$(returning_stamp)
   if [ -z "$stamp" ] || [ "$(cat "$DATA/returned" 2>/dev/null)" = "$stamp" ]; then return 0; fi
+  aside=$DATA/left-behind.$stamp
   for left in "$AOF" "$DATA/dump.rdb"; do
     if [ ! -e "$left" ]; then continue; fi
-    mkdir -p "$DATA/left-behind.$stamp" && mv "$left" "$DATA/left-behind.$stamp/" || return 1
-    say "this volume is of an earlier membership: $left is set aside in $DATA/left-behind.$stamp"
+    mkdir -p "$aside" && mv "$left" "$aside/" || return 1
+    say "this volume is of an earlier membership: $left is set aside in $aside"
   done
+  if (AOF=$aside/appendonlydir MANIFEST=$aside/appendonlydir/appendonly.aof.manifest; aof_has_keys) || rdb_has_keys "$aside/dump.rdb"; then
+    for left in "$DATA"/left-behind.*; do
+      if [ "$left" != "$aside" ]; then rm -rf "$left"; fi
+    done
+  fi
   printf '%s\n' "$stamp" > "$DATA/returned.new" && sync && mv "$DATA/returned.new" "$DATA/returned"
 }
 

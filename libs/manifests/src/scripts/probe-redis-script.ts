@@ -25,16 +25,13 @@ drop_aof() {
   if [ "$state" = no ]; then rm -rf /data/appendonlydir /data/dump.rdb; fi
 }
 
-# A pod that came back to an old volume has a copy again, with keys in it: Sentinel may choose it, and what was set aside at
-# its start is replaced, as its files would have been by the copy.
+# A pod that started without a copy has one: Sentinel may choose it. What was set aside stays: whether the copy is of the
+# data set or of a primary that started empty, cannot be told here.
 end_return() {
-  if [ "$(cat "$STATE/held" 2>/dev/null)" != yes ] && [ -z "$(ls -d /data/left-behind.* 2>/dev/null)" ]; then return 0; fi
-  ask_as atoll 127.0.0.1 6379 ROLE DBSIZE > "$STATE/return" || return 0
+  if [ "$(cat "$STATE/held" 2>/dev/null)" != yes ]; then return 0; fi
+  ask_as atoll 127.0.0.1 6379 ROLE > "$STATE/return" || return 0
   if [ "$(sed -n 2p "$STATE/return")" != slave ] || [ "$(sed -n 5p "$STATE/return")" != connected ]; then return 0; fi
-  if [ "$(cat "$STATE/held" 2>/dev/null)" = yes ]; then
-    ask_as atoll 127.0.0.1 6379 'CONFIG SET replica-priority @PRIORITY@' >/dev/null && printf '\n' > "$STATE/held"
-  fi
-  if [ "$(sed -n 7p "$STATE/return")" -gt 0 ] 2>/dev/null; then rm -rf /data/left-behind.*; fi
+  ask_as atoll 127.0.0.1 6379 'CONFIG SET replica-priority @PRIORITY@' >/dev/null && printf '\n' > "$STATE/held"
 }
 
 case $1 in

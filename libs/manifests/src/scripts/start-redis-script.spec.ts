@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { WAITING_PRIMARY_HOST, type RedisClusterSpec } from '#domain';
-import { GUARD, startGuard as start, type GuardRun, type GuardScene as Scene } from '#testing';
+import { GUARD, startGuard as start, type GuardScene as Scene } from '#testing';
 
 /** The real scripts on a disk of their own, see startGuard. */
 const { names, podIp: ME, passwords: PASSWORDS } = GUARD;
@@ -506,95 +506,5 @@ describe('a replica that has no copy yet', () => {
     const started = start(scene);
     expect(/^replica-priority 0$/m.test(started.conf)).toBe(held);
     expect(started.read('run/held').trim()).toBe(held ? 'yes' : '');
-  });
-});
-
-describe('a pod that comes back to a volume of an earlier membership', () => {
-  const returning = { '0': 1764640000, '3': 1764640001 };
-  const asides = ({ folder }: GuardRun): readonly string[] =>
-    readdirSync(join(folder, 'data')).filter((name) => name.startsWith('left-behind.'));
-
-  it('sets the old files aside before anything looks at them: it is empty, and waits where it would have been primary', () => {
-    const disk = { ...WITH_DATA, 'dump.rdb': RDB_WITH_KEY, 'set-aside-x.rdb': 'kept' };
-    const started = start({ spec: spec('Sentinel'), disk, answers: allSentinels(HERE[0]), returning });
-    expect(started).toMatchObject({ role: 'waiting', status: 0 });
-    expect(asides(started)).toEqual(['left-behind.1764640000']);
-    expect(readdirSync(join(started.folder, 'data/left-behind.1764640000')).sort()).toEqual([
-      'appendonlydir',
-      'dump.rdb',
-    ]);
-    expect(started.read('data/left-behind.1764640000/appendonlydir/appendonly.aof.1.incr.aof')).toContain('SET');
-    expect(started.read('data/returned')).toBe('1764640000\n');
-    expect(started.read('data/set-aside-x.rdb')).toBe('kept');
-    expect(started.conf).toMatch(/^replica-priority 0$/m);
-    expect(started.read('run/held')).toBe('yes\n');
-  });
-
-  it('once for each return: what it has copied since is its data', () => {
-    const disk = { ...WITH_DATA, returned: '1764640000\n' };
-    const started = start({ spec: spec('Sentinel'), disk, answers: allSentinels(HERE[0]), returning });
-    expect(started).toMatchObject({ role: 'primary', status: 0 });
-    expect(asides(started)).toEqual([]);
-    expect(started.conf).not.toMatch(/replica-priority/);
-    const earlier = { ...WITH_DATA, returned: '1764000000\n' };
-    const again = start({ spec: spec('Sentinel'), disk: earlier, answers: allSentinels(HERE[0]), returning });
-    expect(again).toMatchObject({ role: 'waiting' });
-    expect(asides(again)).toEqual(['left-behind.1764640000']);
-  });
-
-  it('goes on where a start was cut off in the middle', () => {
-    const disk = { ...WITH_DATA, 'left-behind.1764640000/dump.rdb': RDB_WITH_KEY };
-    const started = start({ spec: spec('Sentinel'), disk, answers: allSentinels(HERE[0]), returning });
-    expect(readdirSync(join(started.folder, 'data/left-behind.1764640000')).sort()).toEqual([
-      'appendonlydir',
-      'dump.rdb',
-    ]);
-    expect(started).toMatchObject({ role: 'waiting', status: 0 });
-  });
-
-  it('leaves a member alone, and one whose number only ends alike', () => {
-    const others = { '1': 1764640000, '10': 1764640000 };
-    const started = start({
-      spec: spec('Sentinel'),
-      disk: WITH_DATA,
-      answers: allSentinels(HERE[0]),
-      returning: others,
-    });
-    expect(started).toMatchObject({ role: 'primary', status: 0 });
-    expect(asides(started)).toEqual([]);
-    expect(started.conf).not.toMatch(/replica-priority/);
-  });
-
-  describe('its readiness probe', () => {
-    const linked = (keys: number): string => `OK\nslave\n10.0.0.7\n6379\nconnected\n100\n${keys}\n`;
-    const probe = (answer: string): GuardRun =>
-      start(
-        {
-          spec: spec('Sentinel'),
-          state: { held: 'yes\n' },
-          disk: { ...WITH_DATA, 'left-behind.1764640000/dump.rdb': RDB_WITH_KEY },
-          answers: { '127.0.0.1': answer },
-        },
-        'probe-redis.sh',
-        undefined,
-        ['readiness'],
-      );
-
-    it('lets Sentinel choose it, and gives up what was set aside, once it holds a copy with keys', () => {
-      const probed = probe(linked(3));
-      expect(asides(probed)).toEqual([]);
-      expect(probed.read('run/held').trim()).toBe('');
-      expect(probed.read('bin/questions')).toMatch(/CONFIG SET replica-priority 100/);
-      expect(probed.read('data/appendonlydir/appendonly.aof.manifest')).not.toBe('');
-    });
-
-    it.each([
-      ['a copy without a key', linked(0)],
-      ['no link', 'OK\nslave\n10.0.0.7\n6379\nconnecting\n-1\n3\n'],
-      ['a primary', 'OK\nmaster\n100\n\n3\n'],
-      ['no answer', ''],
-    ])('keeps what was set aside: %s', (_, answer) => {
-      expect(asides(probe(answer))).toEqual(['left-behind.1764640000']);
-    });
   });
 });

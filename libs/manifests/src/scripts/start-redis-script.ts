@@ -38,7 +38,11 @@ if [ -z "$MODE" ] || [ -z "$POD_IP" ]; then
   exit 64
 fi
 require_credentials
-set_left_aside || { say "the old files on this volume cannot be set aside"; exit 66; }
+# A Standalone has no other to copy from, and whom the record names is whom the others copy from: what they have is all.
+case $MODE:$POD_NAME in
+  Standalone:* | "Replication:$(setting RECORDED_PRIMARY)") ;;
+  *) set_left_aside || { say "the old files on this volume cannot be set aside"; exit 66; } ;;
+esac
 
 role=waiting primary_host=@WAITING_HOST@ primary_port=@WAITING_PORT@ silent_host=
 why="nobody names a primary"

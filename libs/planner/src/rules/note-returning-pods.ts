@@ -1,12 +1,13 @@
 /**
  * Keeps the record's list of pods that come back to an old volume (find-returning.ts): named before the size grows over
  * such a volume, each time with another stamp, and taken off once the pod is linked to the primary, is the primary, or is
- * not wanted any more. The stamp tells the entrypoint one return from the next, so it sets aside once and never what the
+ * not wanted any more; that also where the spec is refused, since a copy that is not counted is missed in an outage. The
+ * stamp tells the entrypoint one return from the next, so it sets aside once and never what the
  * pod has copied since.
  */
 import type { AnsweringPod, ClusterView } from '../cluster-view.ts';
 import { isLinkedTo } from '../assess-health.ts';
-import { findUnnotedVolumes } from '../find-returning.ts';
+import { findUnnotedVolumes, isRecordedPrimary } from '../find-returning.ts';
 import { writeRecord } from '../make-action.ts';
 import { sleeps } from '../shape/step-mode.ts';
 import type { Rule, RuleOutcome } from '../rule.ts';
@@ -16,7 +17,7 @@ type Returning = Readonly<Record<string, number>>;
 export const noteReturningPods: Rule = {
   name: 'note-returning-pods',
   decide: ({ view, primary }) => {
-    if (!view.specUsable || view.record === undefined) return undefined;
+    if (view.record === undefined) return undefined;
     const { returning = {} } = view.record;
     const kept = Object.fromEntries(
       Object.entries(returning).filter(([ordinal]) => !hasJoined(view, primary, Number(ordinal))),
@@ -28,10 +29,10 @@ export const noteReturningPods: Rule = {
 };
 
 const findFresh = (view: ClusterView): readonly number[] =>
-  view.live.size === undefined || sleeps(view) ? [] : findUnnotedVolumes(view, view.live.size);
+  !view.specUsable || sleeps(view) ? [] : findUnnotedVolumes(view);
 
 const hasJoined = (view: ClusterView, primary: AnsweringPod | undefined, ordinal: number): boolean => {
-  if (ordinal >= Math.max(view.wanted.size, view.live.size ?? 0)) return true;
+  if (ordinal >= Math.max(view.wanted.size, view.live.size ?? 0) || isRecordedPrimary(view, ordinal)) return true;
   const pod = view.dataPods.find((candidate) => candidate.ordinal === ordinal);
   if (pod === undefined || primary === undefined) return false;
   return pod.name === primary.name || isLinkedTo(pod, primary);

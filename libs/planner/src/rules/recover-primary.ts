@@ -14,7 +14,8 @@ import { explainStuckPod, restartsSoon } from '../explain-stuck-pod.ts';
 import { findDeposed, isOfDeposed } from '../find-deposed.ts';
 import { followsAddressOf, isMaster, isUnlinked, isWaiting } from '../replication-role.ts';
 import { judgeSentinels, sentinelsCanDecide } from '../judge-sentinels.ts';
-import { findOldStates, isReturning } from '../find-returning.ts';
+import { explainOldData, listOldData } from '../explain-old-data.ts';
+import { isReturning } from '../find-returning.ts';
 import { isPastOf } from '../lineage.ts';
 import { promotePod, replicateFrom, writeRecord } from '../make-action.ts';
 import { planSentinelFailover } from '../plan-sentinel-failover.ts';
@@ -96,7 +97,7 @@ const recover = (view: ClusterView): RuleOutcome => {
       return askPerson('AmbiguousHistory', message);
     }
     case 'all-empty':
-      return explainOldStates(view) ?? startEmpty(view, ready);
+      return explainOldData(view) ?? startEmpty(view, ready);
   }
 };
 
@@ -151,10 +152,21 @@ const recoverWithout = (
       return promote(view, pod, `${pod.name} is promoted: ${death.because}, and ${because}.`, { death });
     }
   }
+  return tellMissing(view, silent, { death, hasCandidate: successor.kind !== 'all-empty' });
+};
+
+const tellMissing = (
+  view: ClusterView,
+  silent: readonly SilentPod[],
+  { death, hasCandidate }: { readonly death: DeathProof; readonly hasCandidate: boolean },
+): RuleOutcome => {
   const list = silent.map(({ name, why }) => `${name} ${why}`).join('; ');
   const missing = death.proven ? '' : ` ${death.missing}`;
-  const message = `There is no primary, and none is promoted until these pods answer: ${list}.${missing}`;
-  return canReturnAlone(view, silent) ? waitFor('WaitingForPods', message) : askPerson('PodsMissing', message);
+  const old = listOldData(view);
+  const message =
+    `There is no primary, and none is promoted until these pods answer: ${list}.${missing} ${old}`.trimEnd();
+  if (canReturnAlone(view, silent)) return waitFor('WaitingForPods', message);
+  return askPerson(old !== '' && !hasCandidate ? 'OnlyOldData' : 'PodsMissing', message);
 };
 
 /** INFO counts whole seconds. */
@@ -171,16 +183,6 @@ const canReturnAlone = (view: ClusterView, silent: readonly { name: string }[]):
     const pod = view.dataPods.find((candidate) => candidate.name === name);
     return pod === undefined || (pod.nodeReady && (pod.waitingReason === undefined || restartsSoon(pod)));
   });
-
-/** An empty start would erase them; whether they are better than nothing is no decision of a program. */
-const explainOldStates = (view: ClusterView): RuleOutcome | undefined => {
-  const list = findOldStates(view).map((pod) => `${pod.name} (${pod.facts.keys} keys)`);
-  if (list.length === 0) return undefined;
-  const message =
-    `Only ${list.join(', ')} hold data, on volumes that were left when the data set was smaller: it may be old. ` +
-    'Restore the volume of another pod, or run REPLICAOF NO ONE on the pod whose data is to be used.';
-  return askPerson('OnlyOldData', message);
-};
 
 const startEmpty = (view: ClusterView, ready: readonly AnsweringPod[]): RuleOutcome => {
   const chosen = ready[0];

@@ -7,6 +7,7 @@ import { findPrimary } from '../find-primary.ts';
 import type { ClusterView, ShapeNote } from '../cluster-view.ts';
 import type { ShapeContext, ShapeStep } from './shape-step.ts';
 import { stepHibernation } from './step-hibernation.ts';
+import { stepFromUnknown } from './step-from-unknown.ts';
 import { stepMinReplicas } from './step-min-replicas.ts';
 import { sleeps, stepMode } from './step-mode.ts';
 import { stepPersistence } from './step-persistence.ts';
@@ -29,7 +30,7 @@ export const chooseShape = (view: ClusterView): ClusterView => {
 
 const chooseSteps = (context: ShapeContext): readonly ShapeStep[] => {
   const { view } = context;
-  if (view.live.mode === undefined) return [{ change: view.wanted }];
+  if (view.live.mode === undefined) return [stepFromUnknown(view)];
   if (sleeps(view)) return [stepHibernation(context)];
   return [stepMode, stepSize, stepSentinels, stepPersistence, stepStorage].map((step) => step(context));
 };

@@ -1,6 +1,6 @@
 /**
  * The next number of data pods. Up at once, except over a volume that is left from an earlier size: that it is no copy is
- * noted in the record before its pod exists (find-returning.ts). Down one pod at a time, the highest ordinal first, and only while the primary is one
+ * noted in the record before its pod exists (find-returning.ts), and a pod that is on its way out is gone first. Down one pod at a time, the highest ordinal first, and only while the primary is one
  * that stays, every pod that stays is linked to it, the primary asks for no more replicas than will be there, the pod
  * before is gone and the Sentinels are at rest. Without these gates one edit removes the primary, the only good copy, or
  * leaves a primary that takes no writes.
@@ -28,7 +28,9 @@ export const stepSize = ({ view, primary }: ShapeContext): ShapeStep => {
 };
 
 const stepUp = (view: ClusterView, goal: number): ShapeStep => {
-  const unnoted = findUnnotedVolumes(view, view.spec.size);
+  const leaving = goal > view.spec.size ? view.dataPods.find((pod) => pod.ordinal >= view.spec.size) : undefined;
+  if (leaving !== undefined) return hold('WaitingForRemoval', `Waiting until ${leaving.name} is gone.`);
+  const unnoted = findUnnotedVolumes(view);
   if (unnoted.length === 0) return { change: { size: goal } };
   const list = unnoted.map((ordinal) => podName(view.names.redis, ordinal)).join(', ');
   return hold('NotingOldVolumes', `${list} come back to volumes of an earlier size, which is noted first.`);

@@ -67,6 +67,7 @@ const startSentinel = (pod: SimPod): void => {
 /** Once for each return: what was copied since is no old state. */
 const setLeftAside = (world: World, pod: SimPod): void => {
   const claim = volumeClaimName(pod.name);
+  if (modeOf(world) === 'Standalone' || settingOf(world, 'RECORDED_PRIMARY') === pod.name) return;
   const stamp = new RegExp(`(?:^| )${pod.ordinal}:(\\d+)`).exec(settingOf(world, 'RETURNING'))?.[1];
   if (stamp === undefined || world.returned.get(claim) === stamp) return;
   const left = world.volumes.get(claim)?.size ?? 0;

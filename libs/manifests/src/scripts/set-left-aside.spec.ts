@@ -1,0 +1,154 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { RedisClusterSpec } from '#domain';
+import { GUARD, startGuard as start, type GuardRun } from '#testing';
+
+/** The real scripts on a disk of their own, see startGuard. */
+const { names, podIp: ME } = GUARD;
+
+const EMPTY_RDB = Buffer.concat([
+  Buffer.from('REDIS0010'),
+  Buffer.from([0xfa, 0x09]),
+  Buffer.from('redis-ver'),
+  Buffer.from([0x06]),
+  Buffer.from('7.0.15'),
+  Buffer.from([0xff, 1, 2, 3, 4, 5, 6, 7, 8]),
+]);
+const RDB_WITH_KEY = Buffer.concat([
+  Buffer.from('REDIS0010'),
+  Buffer.from([0xfe, 0x00, 0xfb, 0x01, 0x00, 0x00, 0x01]),
+  Buffer.from('a'),
+  Buffer.from([0x01]),
+  Buffer.from('1'),
+  Buffer.from([0xff, 1, 2, 3, 4, 5, 6, 7, 8]),
+]);
+const AOF = 'appendonlydir/appendonly.aof';
+const aofFiles = (base: Buffer, increment: string): Record<string, string | Buffer> => ({
+  [`${AOF}.manifest`]: 'file appendonly.aof.1.base.rdb seq 1 type b\nfile appendonly.aof.1.incr.aof seq 1 type i\n',
+  [`${AOF}.1.base.rdb`]: base,
+  [`${AOF}.1.incr.aof`]: increment,
+});
+const WITH_DATA = aofFiles(EMPTY_RDB, '*3\r\n$3\r\nSET\r\n');
+const UNTOUCHED = aofFiles(EMPTY_RDB, '');
+const sentinelSays = (ip: string, flags = 'master') =>
+  ['OK', 'name', names.masterName, 'ip', ip, 'port', '6379', 'runid', 'x', 'flags', flags, ''].join('\n');
+const sentinel = (ordinal: number) => `${names.sentinel}-${ordinal}.${names.podsService}`;
+const allSentinels = (answer: string) => ({ [sentinel(0)]: answer, [sentinel(1)]: answer, [sentinel(2)]: answer });
+const spec = (mode: RedisClusterSpec['mode'], enabled = true): RedisClusterSpec => ({
+  engine: { type: 'Redis', version: '8.0' },
+  mode,
+  persistence: { enabled },
+  ...(mode === 'Sentinel' ? { sentinel: { downAfter: '1s' } } : {}),
+});
+const HERE = [sentinelSays(ME), sentinelSays('10.0.0.7')] as const;
+
+describe('a pod that comes back to a volume of an earlier membership', () => {
+  const returning = { '0': 1764640000, '3': 1764640001 };
+  const asides = ({ folder }: GuardRun): readonly string[] =>
+    readdirSync(join(folder, 'data')).filter((name) => name.startsWith('left-behind.'));
+
+  it('sets the old files aside before anything looks at them: it is empty, and waits where it would have been primary', () => {
+    const disk = { ...WITH_DATA, 'dump.rdb': RDB_WITH_KEY, 'set-aside-x.rdb': 'kept' };
+    const started = start({ spec: spec('Sentinel'), disk, answers: allSentinels(HERE[0]), returning });
+    expect(started).toMatchObject({ role: 'waiting', status: 0 });
+    expect(asides(started)).toEqual(['left-behind.1764640000']);
+    expect(readdirSync(join(started.folder, 'data/left-behind.1764640000')).sort()).toEqual([
+      'appendonlydir',
+      'dump.rdb',
+    ]);
+    expect(started.read('data/left-behind.1764640000/appendonlydir/appendonly.aof.1.incr.aof')).toContain('SET');
+    expect(started.read('data/returned')).toBe('1764640000\n');
+    expect(started.read('data/set-aside-x.rdb')).toBe('kept');
+    expect(started.conf).toMatch(/^replica-priority 0$/m);
+    expect(started.read('run/held')).toBe('yes\n');
+  });
+
+  it('once for each return: what it has copied since is its data', () => {
+    const disk = { ...WITH_DATA, returned: '1764640000\n' };
+    const started = start({ spec: spec('Sentinel'), disk, answers: allSentinels(HERE[0]), returning });
+    expect(started).toMatchObject({ role: 'primary', status: 0 });
+    expect(asides(started)).toEqual([]);
+    expect(started.conf).not.toMatch(/replica-priority/);
+    const earlier = { ...WITH_DATA, returned: '1764000000\n' };
+    const again = start({ spec: spec('Sentinel'), disk: earlier, answers: allSentinels(HERE[0]), returning });
+    expect(again).toMatchObject({ role: 'waiting' });
+    expect(asides(again)).toEqual(['left-behind.1764640000']);
+  });
+
+  it('goes on where a start was cut off in the middle', () => {
+    const disk = { ...WITH_DATA, 'left-behind.1764640000/dump.rdb': RDB_WITH_KEY };
+    const started = start({ spec: spec('Sentinel'), disk, answers: allSentinels(HERE[0]), returning });
+    expect(readdirSync(join(started.folder, 'data/left-behind.1764640000')).sort()).toEqual([
+      'appendonlydir',
+      'dump.rdb',
+    ]);
+    expect(started).toMatchObject({ role: 'waiting', status: 0 });
+  });
+
+  it('leaves a member alone, and one whose number only ends alike', () => {
+    const others = { '1': 1764640000, '10': 1764640000 };
+    const started = start({
+      spec: spec('Sentinel'),
+      disk: WITH_DATA,
+      answers: allSentinels(HERE[0]),
+      returning: others,
+    });
+    expect(started).toMatchObject({ role: 'primary', status: 0 });
+    expect(asides(started)).toEqual([]);
+    expect(started.conf).not.toMatch(/replica-priority/);
+  });
+
+  it('of a Standalone, or of whom the record names, stays: nobody has another copy', () => {
+    const alone = start({ spec: spec('Standalone'), disk: WITH_DATA, returning });
+    expect(alone).toMatchObject({ role: 'primary', status: 0 });
+    expect(asides(alone)).toEqual([]);
+    const named = start({ spec: spec('Replication'), disk: WITH_DATA, returning, recorded: `${names.redis}-0` });
+    expect(named.read('data/appendonlydir/appendonly.aof.1.incr.aof')).toContain('SET');
+    expect(asides(named)).toEqual([]);
+  });
+
+  it.each([
+    ['with keys: they alone are kept', WITH_DATA, ['left-behind.1764640000']],
+    ['without a key: the earlier ones stay', UNTOUCHED, ['left-behind.1764000000', 'left-behind.1764640000']],
+    ['not there: the earlier ones stay', {}, ['left-behind.1764000000']],
+  ])('a second time, its files %s', (_, files, kept) => {
+    const disk = { ...files, returned: '1764000000\n', 'left-behind.1764000000/dump.rdb': RDB_WITH_KEY };
+    const started = start({ spec: spec('Sentinel'), disk, answers: allSentinels(HERE[0]), returning });
+    expect([...asides(started)].sort()).toEqual(kept);
+    expect(started.status).toBe(0);
+  });
+
+  describe('its readiness probe', () => {
+    const linked = (keys: number): string => `OK\nslave\n10.0.0.7\n6379\nconnected\n100\n${keys}\n`;
+    const probe = (answer: string): GuardRun =>
+      start(
+        {
+          spec: spec('Sentinel'),
+          state: { held: 'yes\n' },
+          disk: { ...WITH_DATA, 'left-behind.1764640000/dump.rdb': RDB_WITH_KEY },
+          answers: { '127.0.0.1': answer },
+        },
+        'probe-redis.sh',
+        undefined,
+        ['readiness'],
+      );
+
+    it('lets Sentinel choose it once it holds a copy; what was set aside stays: the copy may be of an empty start', () => {
+      const probed = probe(linked(3));
+      expect(asides(probed)).toEqual(['left-behind.1764640000']);
+      expect(probed.read('run/held').trim()).toBe('');
+      expect(probed.read('bin/questions')).toMatch(/CONFIG SET replica-priority 100/);
+      expect(probed.read('data/appendonlydir/appendonly.aof.manifest')).not.toBe('');
+    });
+
+    it.each([
+      ['a copy without a key', linked(0)],
+      ['no link', 'OK\nslave\n10.0.0.7\n6379\nconnecting\n-1\n3\n'],
+      ['a primary', 'OK\nmaster\n100\n\n3\n'],
+      ['no answer', ''],
+    ])('keeps what was set aside: %s', (_, answer) => {
+      expect(asides(probe(answer))).toEqual(['left-behind.1764640000']);
+    });
+  });
+});
