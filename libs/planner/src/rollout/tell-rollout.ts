@@ -1,9 +1,12 @@
 /**
  * What a rollout says of itself: progress and what it waits for in `status.rollout`, the conditions RestartPending and
  * Reconciling, and Stalled once it has waited for the same thing too long. A stall is told with its age and never broken
- * by force. How long is too long follows from what a replica has to copy. One that stands still at its very first pod, with
- * the primary not touched yet, disrupts no further: it gives its turn back (`turn`) and takes one again with its next
- * restart. Without this two bad images would keep every other RedisCluster of the agent from being rolled.
+ * by force. How long is too long follows from what a replica has to copy. It is the same thing while reason and pod are
+ * the same: what Kubernetes says of a pod that does not start changes its wording every few seconds. One that stands still
+ * at its very first data pod, or before it, with the primary not touched yet, disrupts no further: it gives its turn back
+ * (`turn`) and takes one again with its next restart. Without this two bad images would keep every other RedisCluster of
+ * the agent from being rolled. With one replica or none the turn is kept: given back, one bad image would take the only
+ * replica, or the only pod, of every data set in turn.
  */
 import type { RolloutStatus } from '#domain';
 import type { AnsweringPod, ClusterView } from '../cluster-view.ts';
@@ -43,7 +46,7 @@ export const tellRollout = (
 const describeProgress = (view: ClusterView, outdated: OutdatedPods, why: Unrest): RolloutStatus => {
   const total = view.dataPods.length + view.sentinelPods.length;
   const last = view.snapshot.resource.status?.rollout;
-  const isSame = last?.reason === why.reason && last.waitingFor === why.message;
+  const isSame = last?.reason === why.reason && podIn(view, last.waitingFor) === podIn(view, why.message);
   return {
     updated: total - outdated.sentinels.length - outdated.data.length,
     total,
@@ -53,19 +56,27 @@ const describeProgress = (view: ClusterView, outdated: OutdatedPods, why: Unrest
   };
 };
 
+/** The first pod that a sentence names. */
+const podIn = ({ names }: ClusterView, sentence: string): string | undefined =>
+  new RegExp(`(?:${names.redis}|${names.sentinel})-\\d+`).exec(sentence)?.[0];
+
 const isStalled = ({ nowMs }: ClusterView, primary: AnsweringPod | undefined, { since }: RolloutStatus): boolean =>
   nowMs - Date.parse(since) >= STALL_BASE_MS + (3 * (primary?.facts.usedMemoryBytes ?? 0)) / COPY_BYTES_PER_MS;
 
-/** At most one pod is of the new template, and the primary is not that one. Once given back it stays so until a restart. */
+/** Whom it is safe to pass over: what stands still is one of two replicas or more. */
+const LEAST_PODS_TO_GIVE_BACK = 3;
+
+/** At most one data pod is of the new template, and the primary is not that one. Once given back it stays so until a restart. */
 const givesTurnBack = (
   view: ClusterView,
   primary: AnsweringPod | undefined,
   { data }: OutdatedPods,
   progress: RolloutStatus,
 ): boolean => {
+  if (Math.min(view.spec.size, view.dataPods.length) < LEAST_PODS_TO_GIVE_BACK) return false;
   if (view.snapshot.resource.status?.rollout?.turn === 'GivenBack') return true;
   const isUntouched = primary !== undefined && data.some(({ name }) => name === primary.name);
-  return progress.updated <= 1 && isUntouched && isStalled(view, primary, progress);
+  return view.dataPods.length - data.length <= 1 && isUntouched && isStalled(view, primary, progress);
 };
 
 const explainStall = (

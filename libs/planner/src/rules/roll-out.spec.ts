@@ -209,6 +209,37 @@ describe('roll-out: a bad image', () => {
     expect(told(again, 'Stalled')?.status).toBe('True');
   });
 
+  const stallAfter = (spec: Partial<RedisClusterSpec>, old: readonly number[], ordinal: number) => {
+    const stuckAt = withStuck(rolling(spec, { data: old }), ordinal);
+    return plan(withRollout(stuckAt, plan(stuckAt).status.rollout as RolloutStatus), NOW_MS + 61_000);
+  };
+
+  it('gives its turn back also where every Sentinel is new', () => {
+    expect(stallAfter({ mode: 'Sentinel' }, [0, 1], 2).status.rollout?.turn).toBe('GivenBack');
+  });
+
+  it.each(['Replication', 'Sentinel'] as const)(
+    'keeps its turn with two data pods, mode %s: each has one replica',
+    (mode) => {
+      const later = stallAfter({ mode, size: 2 }, [0], 1);
+      expect(told(later, 'Stalled')?.status).toBe('True');
+      expect(later.status.rollout?.turn).toBeUndefined();
+    },
+  );
+
+  it('stands still since it began to wait for this pod, whatever is said of it meanwhile', () => {
+    const stuckAt2 = withStuck(rolling({ mode: 'Replication' }, { data: [0, 1] }), 2);
+    const name = dataPods(stuckAt2)[2]?.name ?? '';
+    const first = plan(stuckAt2).status.rollout as RolloutStatus;
+    const reworded = withPod(stuckAt2, name, { waitingReason: 'CreateContainerError: no such file' });
+    const later = plan(withRollout(reworded, first), NOW_MS + 61_000);
+    expect(later.status.rollout?.waitingFor).not.toBe(first.waitingFor);
+    expect(later.status.rollout).toMatchObject({ since: first.since, turn: 'GivenBack' });
+    const another = withStuck(rolling({ mode: 'Replication' }, { data: [0, 1] }), 1);
+    const elsewhere = plan(withRollout(another, first), NOW_MS + 61_000);
+    expect(elsewhere.status.rollout?.since).not.toBe(first.since);
+  });
+
   it('keeps its turn where a second pod is new, or the primary is', () => {
     const since = new Date(NOW_MS).toISOString();
     for (const old of [[0], [1, 2]]) {
