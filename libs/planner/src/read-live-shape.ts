@@ -1,7 +1,7 @@
 /**
- * What the running data set was last rendered from, as its own ConfigMap and StatefulSets tell. The size is the larger of
- * what both say, and where no StatefulSet is seen, of the pods that are there. Without that a settings text of an earlier
- * size (an old dump that was applied again, an edit by hand) would remove running members past every gate.
+ * What the running data set was last rendered from, as its own ConfigMap and StatefulSets tell. How many members there are
+ * is never taken from the settings alone. Without that a text of an earlier size (an old dump that was applied again, an
+ * edit by hand) would remove running members past every gate, or bring back pods over old volumes that nobody noted.
  */
 import type { Mode, RedisClusterSnapshot, ResolvedSpec } from '#domain';
 import type { ObjectNames } from '#manifests';
@@ -34,19 +34,22 @@ interface StatefulSetFields {
   };
 }
 
+type Settings = Readonly<Record<string, string>>;
+
 /** Every field is undefined where nothing live tells it, as before the first apply. */
 export const readLiveShape = (snapshot: RedisClusterSnapshot, names: ObjectNames): LiveShape => {
   const { settings, directives } = readConfig(findChild(snapshot, 'ConfigMap', names.config)?.['data']);
   const redis = findChild(snapshot, 'StatefulSet', names.redis) as StatefulSetFields | undefined;
   const sentinel = findChild(snapshot, 'StatefulSet', names.sentinel) as StatefulSetFields | undefined;
   const persistence = settings['PERSISTENCE'];
+  const size = countDataPods(snapshot, settings, redis);
   const minReplicas = /^min-replicas-to-write (\d+)$/m.exec(directives)?.[1];
   return {
-    mode: MODES.find((mode) => mode === settings['MODE']),
+    mode: readMode(settings['MODE'], size, sentinel),
     persistenceEnabled: persistence === undefined ? undefined : persistence === 'on',
     dropsAof: settings['AOF'] === 'drop',
-    size: countDataPods(snapshot, settings['REDIS_PODS'], redis),
-    sentinels: countOf(settings['SENTINEL_PODS'], sentinel),
+    size,
+    sentinels: countSentinels(settings['SENTINEL_PODS'], sentinel),
     storage: redis === undefined ? undefined : readStorage(redis),
     minReplicasToWrite: minReplicas === undefined ? undefined : Number(minReplicas),
     returning: readReturning(settings['RETURNING']),
@@ -58,17 +61,49 @@ const MODES: readonly Mode[] = ['Standalone', 'Replication', 'Sentinel'];
 
 const replicasOf = (set: StatefulSetFields | undefined): number | undefined => set?.spec?.replicas;
 
-const countOf = (text: string | undefined, set: StatefulSetFields | undefined): number | undefined =>
-  Number(text) || replicasOf(set);
+/** Fewer than run are never rendered at once, whatever the settings say. */
+const countSentinels = (text: string | undefined, set: StatefulSetFields | undefined): number | undefined =>
+  Math.max(Number(text) || 0, replicasOf(set) ?? 0) || undefined;
+
+/** `told` by the settings, `remembered` by the status of the last pass; `there`: pods, up to the highest ordinal. */
+interface Members {
+  readonly told: number | undefined;
+  readonly remembered: number | undefined;
+  readonly there: number;
+}
 
 const countDataPods = (
-  { pods }: RedisClusterSnapshot,
-  text: string | undefined,
+  { pods, resource }: RedisClusterSnapshot,
+  settings: Settings,
   set: StatefulSetFields | undefined,
 ): number | undefined => {
-  const counted = set === undefined ? pods.map((pod) => (pod.component === 'redis' ? pod.ordinal + 1 : 0)) : [];
-  const size = Math.max(Number(text) || 0, replicasOf(set) ?? 0, ...counted);
-  return size > 0 || set !== undefined ? size : undefined;
+  const told = settings['MODE'] === 'Standalone' ? 1 : Number(settings['REDIS_PODS']) || undefined;
+  const there = Math.max(0, ...pods.map((pod) => (pod.component === 'redis' ? pod.ordinal + 1 : 0)));
+  const running = replicasOf(set);
+  if (running === undefined) return Math.max(told ?? 0, there) || undefined;
+  return countMembers(running, { told, remembered: resource.status?.size || undefined, there });
+};
+
+/**
+ * Awake, as many as the StatefulSet runs; more only where status or pods bear it out: fewer run than are members on the way
+ * to sleep and back, and after the StatefulSet was scaled by hand. Asleep nothing runs: the status remembers the members,
+ * and the settings tell them where there is no status.
+ */
+const countMembers = (running: number, { told, remembered, there }: Members): number => {
+  if (running === 0) return remembered ?? told ?? 0;
+  const members = told ?? remembered ?? 0;
+  return members > running && Math.max(remembered ?? 0, there) >= members ? members : running;
+};
+
+/** One that runs more than one pod is no Standalone, whatever the settings say: each of its pods would start as primary. */
+const readMode = (
+  text: string | undefined,
+  size: number | undefined,
+  sentinel: StatefulSetFields | undefined,
+): Mode | undefined => {
+  const told = MODES.find((mode) => mode === text);
+  if (told !== 'Standalone' || (size ?? 0) <= 1) return told;
+  return sentinel === undefined ? 'Replication' : 'Sentinel';
 };
 
 /** `2:1764640000 3:1764640000` */
@@ -76,11 +111,11 @@ const readReturning = (text = ''): Readonly<Record<string, number>> =>
   Object.fromEntries([...text.matchAll(/(\d+):(\d+)/g)].map(([, ordinal, stamp]) => [ordinal, Number(stamp)]));
 
 /** The `NAME=value` lines that the entrypoints read, and the text of redis.conf. */
-const readConfig = (data: unknown): { settings: Readonly<Record<string, string>>; directives: string } => {
+const readConfig = (data: unknown): { settings: Settings; directives: string } => {
   const texts = (typeof data === 'object' && data !== null ? data : {}) as Readonly<Record<string, string>>;
   const lines = [...(texts['settings'] ?? '').matchAll(/^([A-Z_]+)=(.*)$/gm)];
   return {
-    settings: Object.fromEntries(lines.map(([, name, value]) => [name, value])) as Readonly<Record<string, string>>,
+    settings: Object.fromEntries(lines.map(([, name, value]) => [name, value])) as Settings,
     directives: texts['redis.conf'] ?? '',
   };
 };

@@ -71,13 +71,23 @@ returning_stamp() {
   setting RETURNING | tr ' ' '\n' | sed -n "s/^$(printf '%s' "$POD_NAME" | sed 's/.*-//')://p"
 }
 
+# When this volume's files were last set aside; 0 for never.
+last_return() { sed -n '1s/^\([0-9][0-9]*\)$/\1/p' "$DATA/returned" 2>/dev/null | grep . || echo 0; }
+
+# A note of before the last return: an old text of the settings, or a clock that was wrong. What lies here may be a member's
+# copy, so it stays; it may be old, so nobody chooses it before it was linked.
+is_noted_late() {
+  stamp=$(returning_stamp)
+  [ -n "$stamp" ] && [ "$(last_return)" -gt "$stamp" ]
+}
+
 # The files of an earlier membership are no copy of the data set: they go aside before anything looks at them, once for
 # each return, so that what was copied since stays. Nothing else removes them: a copy with keys in it may be one of a
 # primary that started empty. Only what an earlier return left makes room, for files with keys that are newer than it. The
 # stamp comes last: a crash in between does the rest again.
 set_left_aside() {
   stamp=$(returning_stamp)
-  if [ -z "$stamp" ] || [ "$(cat "$DATA/returned" 2>/dev/null)" = "$stamp" ]; then return 0; fi
+  if [ -z "$stamp" ] || [ "$(last_return)" -ge "$stamp" ]; then return 0; fi
   aside=$DATA/left-behind.$stamp
   for left in "$AOF" "$DATA/dump.rdb"; do
     if [ ! -e "$left" ]; then continue; fi

@@ -76,6 +76,18 @@ describe('a pod that comes back to a volume of an earlier membership', () => {
     expect(asides(again)).toEqual(['left-behind.1764640000']);
   });
 
+  it('not by a note of before its last return, as in an old text of the settings; but nobody chooses it before it was linked', () => {
+    const disk = { ...WITH_DATA, returned: '1764640007\n' };
+    const named = start({ spec: spec('Sentinel'), disk, answers: allSentinels(HERE[0]), returning });
+    expect(named).toMatchObject({ role: 'primary', status: 0 });
+    expect(asides(named)).toEqual([]);
+    const follows = { ...allSentinels(HERE[1]), '10.0.0.7': 'OK\nmaster\n100\n' };
+    const replica = start({ spec: spec('Sentinel'), disk, answers: follows, returning });
+    expect(replica).toMatchObject({ role: 'replica', status: 0 });
+    expect(asides(replica)).toEqual([]);
+    expect(replica.conf).toMatch(/^replica-priority 0$/m);
+  });
+
   it('goes on where a start was cut off in the middle', () => {
     const disk = { ...WITH_DATA, 'left-behind.1764640000/dump.rdb': RDB_WITH_KEY };
     const started = start({ spec: spec('Sentinel'), disk, answers: allSentinels(HERE[0]), returning });

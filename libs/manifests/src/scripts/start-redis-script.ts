@@ -215,7 +215,7 @@ within_limit() {
 held=
 case $role in
   primary) ;;
-  replica) if [ "$(setting PERSISTENCE)" = on ] && ! has_current_data; then held=yes; fi ;;
+  replica) if [ "$(setting PERSISTENCE)" = on ] && { ! has_current_data || is_noted_late; }; then held=yes; fi ;;
   *) if [ -n "$(returning_stamp)" ] && ! has_current_data; then held=yes; fi ;;
 esac
 printf '%s\n' "$held" > "$STATE/held"

@@ -100,6 +100,34 @@ describe('the settings tell a smaller size than runs', { timeout: 120_000 }, () 
     expect(result.log.join('\n')).not.toMatch(/NotingOldVolumes/);
     expect(removedIn(result)).toHaveLength(1);
   });
+
+  it.each([
+    ['Standalone', 1],
+    ['Replication', 2],
+  ] as const)('mode %s, a larger one: no pod comes back over its old volume', (mode, size) => {
+    const events = {
+      20: EVENT.editSpec({ mode, size }),
+      60: tellSize(3),
+      90: EVENT.editSpec({ hibernation: true }),
+      110: tellSize(3),
+    };
+    const result = play({ mode: 'Replication', size: 3 }, { ...events, 120: EVENT.editSpec({ hibernation: false }) });
+    expectNothingLost(result);
+    expect(result.log.filter((line) => / (6|12)\d s .*-2 starts/.test(line))).toEqual([]);
+  });
+
+  it('of a Standalone, while three run: nobody starts alone', () => {
+    const alone: StoryEvent = (world) => {
+      const key = `ConfigMap/${world.names.config}`;
+      const live = world.children.get(key) as KubeObject & { readonly data: { readonly settings: string } };
+      const settings = live.data.settings.replace('MODE=Sentinel', 'MODE=Standalone').replace(/PODS=3/g, 'PODS=1');
+      world.children.set(key, { ...live, data: { ...live.data, settings } });
+    };
+    const result = play({ mode: 'Sentinel', size: 3 }, { 40: all(alone, EVENT.editSpec({ size: 2 })) });
+    expectNothingLost(result);
+    expect(removedIn(result)).toHaveLength(1);
+    expect(asidesOf(result)).toEqual([]);
+  });
 });
 
 describe('the record is lost', { timeout: 120_000 }, () => {

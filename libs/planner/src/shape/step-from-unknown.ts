@@ -11,23 +11,16 @@ import type { ShapeStep } from './shape-step.ts';
 export const stepFromUnknown = (view: ClusterView): ShapeStep => {
   const { live, wanted } = view;
   if (live.size === undefined) return { change: wanted };
-  const size = chooseSize(view, live.size);
+  const size = live.size || wanted.size;
   return {
     change: {
       ...wanted,
       ...stayAsleep(view),
       size,
       mode: chooseMode(view, size),
-      sentinel: { ...wanted.sentinel, replicas: live.sentinels || wanted.sentinel.replicas },
+      sentinel: { ...wanted.sentinel, replicas: live.sentinels ?? wanted.sentinel.replicas },
     },
   };
-};
-
-/** Asleep, fewer pods run than there are members; the status remembers those. */
-const chooseSize = ({ wanted, snapshot }: ClusterView, running: number): number => {
-  const told = snapshot.resource.status?.size ?? 0;
-  if (wanted.hibernated || running === 0) return Math.max(running, told) || wanted.size;
-  return running;
 };
 
 const stayAsleep = ({ wanted, live: { running } }: ClusterView): Partial<ResolvedSpec> =>

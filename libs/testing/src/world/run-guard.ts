@@ -69,7 +69,7 @@ const setLeftAside = (world: World, pod: SimPod): void => {
   const claim = volumeClaimName(pod.name);
   if (modeOf(world) === 'Standalone' || settingOf(world, 'RECORDED_PRIMARY') === pod.name) return;
   const stamp = new RegExp(`(?:^| )${pod.ordinal}:(\\d+)`).exec(settingOf(world, 'RETURNING'))?.[1];
-  if (stamp === undefined || world.returned.get(claim) === stamp) return;
+  if (stamp === undefined || Number(world.returned.get(claim) ?? 0) >= Number(stamp)) return;
   const left = world.volumes.get(claim)?.size ?? 0;
   if (left > 0) tell(world, `${pod.name} sets ${left} keys of an earlier membership aside`);
   world.volumes.set(claim, new Set());

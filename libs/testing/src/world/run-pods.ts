@@ -37,7 +37,8 @@ const removeSurplus = (world: World, component: SimPod['component']): void => {
   const size = sizeOf(world, component);
   for (const pod of podsOf(world, component).filter((other) => other.ordinal >= size && !other.terminating)) {
     deletePod(world, pod);
-    const isScaledAway = component === 'redis' && pod.ordinal >= Number(settingOf(world, 'REDIS_PODS'));
+    const members = settingOf(world, 'REDIS_PODS');
+    const isScaledAway = component === 'redis' && members !== '' && pod.ordinal >= Number(members);
     if (isScaledAway && isPersistent(world)) world.leftBehind.add(volumeClaimName(pod.name));
   }
 };
