@@ -79,7 +79,10 @@ it('a replica that somebody made primary loses, and what it took is set aside on
   expect(await redisCli(cluster, NAMESPACE, name, ['GET common', 'GET only-here'])).not.toContain('diverged-value');
   expect(await client.get('common')).toBe('truth');
   // It was paused while it was kept from clients; a replica that stays paused has its link up and applies nothing.
-  expect(await client.set('after', 'the fence')).toBe('OK');
+  // A primary counts its replicas once a second, and refuses writes until it has counted enough.
+  await waitFor('the primary takes writes', async () =>
+    (await client.set('after', 'the fence').catch(() => 'refused')) === 'OK' ? true : undefined,
+  );
   expect(await client.call('WAIT', String(pods.length - 1), '5000')).toBe(pods.length - 1);
   const after = await waitLocallyReady(cluster, NAMESPACE, NAME);
   expect(after.status?.currentPrimary).toBe(ready.status?.currentPrimary);

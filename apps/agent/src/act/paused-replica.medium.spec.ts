@@ -34,10 +34,14 @@ const startPair = async (engine: (typeof ENGINES)[number]): Promise<Pair> => {
   if (primary === undefined || other === undefined) throw new Error('two nodes were asked for');
   const client = new Redis({ host: '127.0.0.1', port: primary.port });
   cleanups.push(() => client.disconnect());
-  // As its primary sees it, or a first write would be refused.
-  await vi.waitFor(async () => expect(await client.wait(1, 100)).toBe(1), PATIENCE);
-  return { primary, other, client };
+  const pair = { primary, other, client };
+  await untilWritable(pair);
+  return pair;
 };
+
+/** A primary counts its replicas once a second, and refuses writes until it has counted one. */
+const untilWritable = ({ client }: Pair): Promise<void> =>
+  vi.waitFor(async () => expect(await client.set('counted', 'a replica')).toBe('OK'), PATIENCE);
 
 const offsetOf = async ({ link }: Pair['other']): Promise<number | undefined> => {
   const facts = await link.probe();
@@ -50,7 +54,7 @@ const untilLevel = ({ primary, other }: Pair): Promise<void> =>
 describe.each(ENGINES)('a pause of writes on %s', (engine) => {
   it('a fenced rival that is made a replica applies what it is sent', async () => {
     const pair = await startPair(engine);
-    const { primary, other, client } = pair;
+    const { primary, other } = pair;
     expect(await other.link.replicaOf({ expectRunId: '', primaryHost: '192.0.2.1', primaryPort: 1 })).toMatchObject({
       outcome: 'DONE',
     });
@@ -60,7 +64,7 @@ describe.each(ENGINES)('a pause of writes on %s', (engine) => {
     const back = { expectRunId: '', primaryHost: '127.0.0.1', primaryPort: primary.port };
     expect(await other.link.replicaOf(back)).toMatchObject({ outcome: 'DONE' });
     await vi.waitFor(async () => expect(await other.link.probe()).toMatchObject({ linkUp: true }), PATIENCE);
-    await client.set('after', 'the fence');
+    await untilWritable(pair);
     await untilLevel(pair);
   }, 60_000);
 
