@@ -27,7 +27,7 @@ const SUBJECTS: readonly Subject[] = [
     level: 'warn',
     message: 'a delete waits for a person: approveDeletes lets it through, or forget the object',
     gauge: (metrics) => metrics.deletesHeld,
-    find: `SELECT r.hub_uid AS id, r.namespace, r.name, m.name AS "memberCluster", r.deletion_held_at AS since, d.code
+    find: `SELECT r.hub_uid AS id, r.namespace, r.name, m.name AS "memberCluster", r.deletion_held_at AS since, coalesce(r.deletion_held_for, d.code) AS code
       FROM resource AS r JOIN member_cluster AS m ON m.id = r.member_cluster_id JOIN delivery AS d ON d.hub_uid = r.hub_uid
       WHERE r.deletion_held_at IS NOT NULL AND r.deletion = 'DELETE' ORDER BY r.hub_uid`,
   },

@@ -109,7 +109,7 @@ export class RedisClusterWritesRepository {
     { deletion, actor, at }: { readonly deletion: TombstoneKind; readonly actor: string; readonly at: Date },
   ): Promise<void> {
     await tx.query(
-      `UPDATE resource SET deletion = $2, deletion_actor = $3, deletion_held_at = NULL, updated_at = $4 WHERE hub_uid = $1`,
+      `UPDATE resource SET deletion = $2, deletion_actor = $3, deletion_held_at = NULL, deletion_held_for = NULL, updated_at = $4 WHERE hub_uid = $1`,
       [hubUid, deletion, actor, at],
     );
   }
@@ -131,7 +131,10 @@ export class RedisClusterWritesRepository {
        ON CONFLICT (hub_uid) DO UPDATE SET approval_id = excluded.approval_id`,
       [hubUids, approval.at, approval.id],
     );
-    await tx.query('UPDATE resource SET deletion_held_at = NULL WHERE hub_uid = ANY($1::uuid[])', [hubUids]);
+    await tx.query(
+      'UPDATE resource SET deletion_held_at = NULL, deletion_held_for = NULL WHERE hub_uid = ANY($1::uuid[])',
+      [hubUids],
+    );
   }
 
   /** Only where no agent is left who could acknowledge a tombstone. */

@@ -18,6 +18,8 @@ export interface RedisClusterRow {
   readonly drift_policy: 'Report' | 'Revert';
   readonly create_allowed: boolean;
   readonly deletion: TombstoneKind | null;
+  /** Code of what its delete waits for; null when it does not wait. */
+  readonly deletion_held_for: string | null;
   readonly created_at: Date;
   readonly updated_at: Date;
   readonly delivery_generation: number | null;

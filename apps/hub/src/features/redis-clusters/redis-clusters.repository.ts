@@ -24,7 +24,7 @@ const FROM = `${KEYS_FROM}
 const FEW_AGENTS = 500;
 const SELECT = `
   SELECT r.hub_uid, r.project_id, r.member_cluster_id, r.agent_id, a.state AS agent_state, r.namespace, r.name,
-    r.hub_generation, r.spec, r.drift_policy, r.create_allowed, r.deletion, r.created_at, r.updated_at,
+    r.hub_generation, r.spec, r.drift_policy, r.create_allowed, r.deletion, r.deletion_held_for, r.created_at, r.updated_at,
     d.hub_generation AS delivery_generation, d.state AS delivery_state, d.code AS delivery_code,
     d.message AS delivery_message, d.attempts AS delivery_attempts, d.updated_at AS delivery_updated_at,
     d.applied_generation, d.contested, s.foreign_fields, s.gone, ${REPORTED_AT} AS status_reported_at ${FROM}`;

@@ -122,7 +122,7 @@ export class RemoveRedisClusterService {
     { kind, actor }: Burial,
   ): Promise<Outcome<Removed>> {
     note.after = { ...stateOf(row), deletion: kind };
-    if (row.deletion !== kind || isHeldForPast(row.delivery_code)) {
+    if (row.deletion !== kind || isHeldForPast(row.deletion_held_for)) {
       const nowMs = this.clock.nowMs();
       await this.writes.setDeletion(tx, row.hub_uid, { deletion: kind, actor, at: new Date(nowMs) });
       await changeDesired(tx, row.agent_id, row.hub_uid, 'TOMBSTONE');

@@ -49,26 +49,22 @@ export function explainHold(verdict: Exclude<BreakerVerdict, 'PASS'>, limits: De
 export const APPROVAL_IS_OVER = `The approval of this delete expired before the agent took it. ${WHAT_TO_DO}`;
 
 export interface HoldReason {
-  readonly code: 'DELETE_BEFORE_RESTORE' | 'DELETE_BEFORE_REPLACEMENT';
+  readonly code: 'DELETE_BEFORE_RESTORE';
   readonly message: string;
 }
-
-const SAY_IT_AGAIN =
-  'nothing is deleted before somebody says so again: an ADMIN by the mutation approveDeletes, or deleteRedisCluster once more. ' +
-  'To keep what is in the member cluster instead: forgetRedisCluster.';
 
 /** The agent knows more of this hub than the hub itself, which so was restored without having noticed. */
 export const HOLD_BEFORE_RESTORE: HoldReason = {
   code: 'DELETE_BEFORE_RESTORE',
-  message: `Asked for before the database of the hub was restored; what was decided since is lost, so ${SAY_IT_AGAIN}`,
+  message:
+    'Asked for before the database of the hub was restored; what was decided since is lost, so nothing is deleted before ' +
+    'somebody says so again: an ADMIN by the mutation approveDeletes, or deleteRedisCluster once more. ' +
+    'To keep what is in the member cluster instead: forgetRedisCluster.',
 };
 
-/** What stands under that name in the new member cluster may be a copy that was restored on purpose. */
-export const HOLD_BEFORE_REPLACEMENT: HoldReason = {
-  code: 'DELETE_BEFORE_REPLACEMENT',
-  message: `Asked for before another member cluster took the place of its own; what is there may be a restored copy, so ${SAY_IT_AGAIN}`,
-};
-
-/** Waits because of what happened since it was asked for; whoever asks for it now says so again. */
-export const isHeldForPast = (code: string | null): boolean =>
-  code === 'DELETE_BEFORE_RESTORE' || code === 'DELETE_BEFORE_REPLACEMENT';
+/**
+ * Waits because of what happened since it was asked for; whoever asks for it now says so again. `heldFor`: of the object's row,
+ * not the code of its delivery, which a late outcome may overwrite; null counts as the breaker, which waits for an ADMIN.
+ */
+export const isHeldForPast = (heldFor: string | null): boolean =>
+  heldFor === 'DELETE_BEFORE_RESTORE' || heldFor === 'DELETE_BEFORE_REPLACEMENT';

@@ -17,6 +17,8 @@ import type { Turns } from './turns.ts';
 const CHUNK_BYTES = 512 * 1024;
 const ACK_TIMEOUT_MS = 120_000;
 const AGAIN_PAUSE_MS = 60_000;
+/** Until a delete is looked at again that had passed while it was not known which database this is. */
+const GATE_PAUSE_MS = 2_000;
 /** Of what is sent again: read with one Delta; the rest goes with the next. */
 const AGAIN_AT_ONCE = 500;
 
@@ -47,6 +49,9 @@ export class DesiredSender {
   /** Versions sent last in this session, by hubUid: outcomes of older generations carry no hash. */
   readonly sent = new Map<string, Applied>();
   readonly #again = new Set<string>();
+  /** Deletes left out of what was sent, whose revision is acked all the same: nothing else would ask for them. */
+  readonly #gated = new Set<string>();
+  #gateTimer: NodeJS.Timeout | undefined;
   #reached = 0;
   #mode: Welcome['mode'] = 'DELTA';
   /** A hint may come before it is known how the session begins: what it asks for then waits for `start`. */
@@ -82,6 +87,7 @@ export class DesiredSender {
 
   stop(): void {
     this.#stopped = true;
+    clearTimeout(this.#gateTimer);
   }
 
   /** Asks for the agent's digest: an ack of nothing new. For an agent that could not see its API server at Hello. */
@@ -146,7 +152,8 @@ export class DesiredSender {
     const changes = cutToSize(await turns.run(() => desired.readChanges(agentId, this.#reached, again)));
     for (const row of changes.left) if (row.revision === null) this.#again.add(row.hubUid);
     if (changes.left.length > 0) this.#dirty = true;
-    const { upserts, tombstones } = await splitDesired(changes.rows, this.#parts);
+    const { upserts, tombstones, gated } = await splitDesired(changes.rows, this.#parts);
+    this.#waitForGate(gated);
     const isEmpty = upserts.length + tombstones.length === 0 && changes.revision === this.#reached;
     if (isEmpty && !this.#probe) return;
     this.#probe = false;
@@ -164,7 +171,8 @@ export class DesiredSender {
   async #sendSnapshot(): Promise<void> {
     const { agentId, desired, peer, turns } = this.#parts;
     const { revision, rows } = await turns.run(() => desired.readAll(agentId));
-    const { upserts, tombstones, held } = await splitDesired(rows, this.#parts);
+    const { upserts, tombstones, held, gated } = await splitDesired(rows, this.#parts);
+    this.#waitForGate(gated);
     this.#expectAck(revision, upserts);
     await peer.send('SnapshotBegin', { revision, objectCount: upserts.length });
     for (const chunk of chunkBySize(upserts.map(toUpsert), CHUNK_BYTES))
@@ -180,6 +188,17 @@ export class DesiredSender {
       tombstones: first,
       ...(known.length > 0 ? { held: known } : {}),
     });
+  }
+
+  #waitForGate(gated: readonly string[]): void {
+    for (const hubUid of gated) this.#gated.add(hubUid);
+    if (this.#gated.size === 0 || this.#gateTimer !== undefined || this.#stopped) return;
+    this.#gateTimer = setTimeout(() => {
+      this.#gateTimer = undefined;
+      const again = [...this.#gated];
+      this.#gated.clear();
+      this.wake(again);
+    }, GATE_PAUSE_MS).unref();
   }
 
   #expectAck(revision: number, upserts: readonly TargetRow[]): void {

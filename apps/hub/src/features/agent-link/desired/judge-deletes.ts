@@ -90,15 +90,17 @@ function lockDoomed(tx: EntityManager, { agentId, hubUids }: DeletesOfAgent, now
 async function findHold(
   tx: EntityManager,
   agentId: string,
-  { actor, approval }: DoomedRow,
+  { hubUid, actor, approval }: DoomedRow,
   { limits, nowMs }: Judge,
 ): Promise<string | undefined> {
   if (approval !== null) return approval === 'OVER' ? APPROVAL_IS_OVER : undefined;
   const rows = await tx.query<PassedDeletes[]>(
-    `SELECT count(*) FILTER (WHERE agent_id = $2)::int AS "byAgent", count(*) FILTER (WHERE actor = $3)::int AS "byActor",
-       count(*)::int AS "inFleet"
-     FROM tombstone_release WHERE released_at > $1 AND approval_id IS NULL`,
-    [new Date(nowMs - BREAKER_WINDOW_MS), agentId, actor],
+    // An object whose release was taken back is counted once, and not against itself.
+    `SELECT count(DISTINCT object) FILTER (WHERE agent_id = $2)::int AS "byAgent",
+       count(DISTINCT object) FILTER (WHERE actor = $3)::int AS "byActor", count(DISTINCT object)::int AS "inFleet"
+     FROM (SELECT coalesce(void_of, hub_uid) AS object, agent_id, actor FROM tombstone_release
+       WHERE released_at > $1 AND approval_id IS NULL AND void_of IS DISTINCT FROM $4) AS passed`,
+    [new Date(nowMs - BREAKER_WINDOW_MS), agentId, actor, hubUid],
   );
   const verdict = judgeDelete(rows[0] ?? { byAgent: 0, byActor: 0, inFleet: 0 }, limits);
   return verdict === 'PASS' ? undefined : explainHold(verdict, limits);
@@ -117,7 +119,10 @@ const letThrough = (
 
 async function holdBack(tx: EntityManager, { hubUid }: DoomedRow, message: string, nowMs: number): Promise<void> {
   await tx.query('DELETE FROM tombstone_release WHERE hub_uid = $1', [hubUid]);
-  await tx.query('UPDATE resource SET deletion_held_at = $2 WHERE hub_uid = $1', [hubUid, new Date(nowMs)]);
+  await tx.query(`UPDATE resource SET deletion_held_at = $2, deletion_held_for = 'DELETE_BREAKER' WHERE hub_uid = $1`, [
+    hubUid,
+    new Date(nowMs),
+  ]);
   await tx.query(
     `UPDATE delivery SET state = 'WAITING', code = 'DELETE_BREAKER', message = $2, retryable = false,
        next_attempt_at = NULL, updated_at = $3 WHERE hub_uid = $1`,

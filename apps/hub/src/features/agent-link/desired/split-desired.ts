@@ -13,6 +13,8 @@ export interface Split {
   readonly tombstones: readonly TargetRow[];
   /** hubUids of what is neither sent nor unknown. */
   readonly held: readonly string[];
+  /** Of those held: deletes that have passed, and go as soon as it is known which database this is. */
+  readonly gated: readonly string[];
 }
 
 export interface SplitParts {
@@ -35,6 +37,7 @@ export async function splitDesired(rows: readonly TargetRow[], parts: SplitParts
     upserts: wanted.filter((row) => !tooNew.has(row.hubUid)),
     tombstones: rows.filter((row) => row.deletion === 'ORPHAN' || (row.deletion === 'DELETE' && mayGo(row))),
     held: [...tooNew, ...doomed.filter((row) => !mayGo(row)).map((row) => row.hubUid)],
+    gated: maySendDeletes ? [] : doomed.filter(isPassed).map((row) => row.hubUid),
   };
 }
 
