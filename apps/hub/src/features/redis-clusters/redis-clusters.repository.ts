@@ -32,18 +32,27 @@ const ROWS: PreparedRead = {
   name: 'redis-clusters',
   text: `${SELECT} WHERE r.hub_uid = ANY($1::uuid[]) ORDER BY r.hub_uid`,
 };
-const readOfStatus = (name: string, columns: string): PreparedRead => ({
+const readOfStatus = (name: string, columns: string, joins = ''): PreparedRead => ({
   name,
   text: `SELECT s.hub_uid, s.observed_hub_generation, s.phase, s.mode, s.engine_version, s.size, s.ready_pods,
       s.current_primary, s.primary_term, s.data_set_id, ${REPORTED_AT} AS reported_at${columns},
       coalesce(seen.verdict, 'UNKNOWN') AS freshness, coalesce(session.inventory, 'UNKNOWN') AS inventory
     FROM resource_status s JOIN resource r USING (hub_uid) LEFT JOIN agent_seen seen ON seen.agent_id = r.agent_id
       LEFT JOIN agent_status_head head ON head.agent_id = r.agent_id
-      LEFT JOIN agent_session session ON session.agent_id = r.agent_id
+      LEFT JOIN agent_session session ON session.agent_id = r.agent_id${joins}
     WHERE s.hub_uid = ANY($1::uuid[])`,
 });
 const STATUS_SUMMARIES = readOfStatus('status-summaries', '');
-const STATUSES = readOfStatus('statuses', ', s.endpoints, s.pods, s.conditions, s.numbers, s.details');
+/**
+ * Freshness is that of the object's own agent. Numbers that another one told are as old as that one's last word: they are
+ * shown while it is heard itself, else they would pass for those of now. A revoked one is heard no more.
+ */
+const NUMBERS = `CASE WHEN s.numbers_by IS NULL OR teller.verdict = 'FRESH' THEN s.numbers ELSE '{}' END AS numbers`;
+const STATUSES = readOfStatus(
+  'statuses',
+  `, s.endpoints, s.pods, s.conditions, ${NUMBERS}, s.details`,
+  ' LEFT JOIN agent_seen teller ON teller.agent_id = s.numbers_by',
+);
 
 @Injectable()
 export class RedisClustersRepository {

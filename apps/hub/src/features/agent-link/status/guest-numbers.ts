@@ -15,15 +15,40 @@ export interface GuestRow {
   readonly guest: GuestItem;
 }
 
-/** The last word about each object, sorted as status rows are locked. */
+/**
+ * The last word of each agent about each object, in the order of arrival. By the object alone, an agent that nobody would
+ * believe could take the place of the one that operates it.
+ */
 export function collectGuests(entries: readonly StatusEntry[]): readonly GuestRow[] {
   const rows = new Map<string, GuestRow>();
   for (const { session, batch } of entries) {
     for (const guest of batch.guests ?? []) {
-      if (isUuid(guest.hubUid)) rows.set(guest.hubUid.toLowerCase(), { agentId: session.agentId, guest });
+      if (!isUuid(guest.hubUid)) continue;
+      const key = `${session.agentId} ${guest.hubUid}`;
+      rows.delete(key);
+      rows.set(key, { agentId: session.agentId, guest });
     }
   }
-  return [...rows.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
+  return [...rows.values()];
+}
+
+/** `i` what is told, `r` its object, `a` the teller, `s` the status it would change. Without numbers: takes back its own. */
+const PERMITTED = `resource AS r ON r.hub_uid = i.hub_uid AND r.namespace = i.namespace AND r.name = i.name
+    AND r.agent_id <> i.agent_id AND r.deleted_at IS NULL
+  JOIN agent AS a ON a.id = i.agent_id AND a.state = 'ACTIVE' AND a.member_cluster_id = r.member_cluster_id
+    AND (a.scope_kind = 'CLUSTER' OR a.scope_namespace = r.namespace)`;
+const CHANGES = `NOT s.gone AND (i.takes_back IS FALSE OR s.numbers_by = i.agent_id)`;
+
+/** $1 rows as JSON, without their numbers. */
+const FIND_PERMITTED = `SELECT i.at FROM jsonb_to_recordset($1::jsonb)
+    AS i(at int, agent_id uuid, hub_uid uuid, namespace text, name text, takes_back boolean)
+  JOIN ${PERMITTED} JOIN resource_status AS s ON s.hub_uid = i.hub_uid WHERE ${CHANGES} ORDER BY i.at`;
+
+/** Those that the teller may write, and would. Locks nothing: who may not write makes nobody wait either. */
+export async function findPermitted(tx: EntityManager, rows: readonly GuestRow[]): Promise<readonly GuestRow[]> {
+  if (rows.length === 0) return [];
+  const found = await tx.query<{ at: number }[]>(FIND_PERMITTED, [JSON.stringify(rows.map(toRow))]);
+  return found.flatMap(({ at }) => rows[at] ?? []);
 }
 
 /** All rows that a commit writes, in one order: two commits that tell of each other's objects would else wait in a circle. */
@@ -33,29 +58,38 @@ export async function lockStatuses(tx: EntityManager, hubUids: readonly string[]
   ]);
 }
 
-/** $1 rows as JSON. Without numbers: takes back what this agent told, and nothing else. */
+/** $1 rows as JSON. Who may write is asked again, now that the rows are locked. */
 const WRITE_GUESTS = `UPDATE resource_status AS s SET numbers = i.numbers,
-    numbers_by = CASE WHEN i.numbers = '{}' THEN NULL ELSE i.agent_id END
-  FROM jsonb_to_recordset($1::jsonb) AS i(agent_id uuid, hub_uid uuid, namespace text, name text, numbers jsonb)
-    JOIN resource AS r ON r.hub_uid = i.hub_uid AND r.namespace = i.namespace AND r.name = i.name AND r.agent_id <> i.agent_id
-    JOIN agent AS a ON a.id = i.agent_id AND a.member_cluster_id = r.member_cluster_id
-      AND (a.scope_kind = 'CLUSTER' OR a.scope_namespace = r.namespace)
-  WHERE s.hub_uid = i.hub_uid AND NOT s.gone AND (i.numbers <> '{}' OR s.numbers_by = i.agent_id)`;
+    numbers_by = CASE WHEN i.takes_back THEN NULL ELSE i.agent_id END
+  FROM jsonb_to_recordset($1::jsonb)
+    AS i(agent_id uuid, hub_uid uuid, namespace text, name text, numbers jsonb, takes_back boolean)
+  JOIN ${PERMITTED} WHERE s.hub_uid = i.hub_uid AND ${CHANGES}`;
 
-export async function writeGuests(tx: EntityManager, rows: readonly GuestRow[]): Promise<void> {
-  await lockStatuses(
-    tx,
-    rows.map(({ guest }) => guest.hubUid),
-  );
-  await tx.query(WRITE_GUESTS, [
-    JSON.stringify(
-      rows.map(({ agentId, guest: { hubUid, namespace, name, numbers } }) => ({
-        agent_id: agentId,
-        hub_uid: hubUid,
-        namespace,
-        name,
-        numbers,
-      })),
-    ),
-  ]);
+/** `permitted`: as `findPermitted` returns them, their rows locked. */
+export async function writeGuests(tx: EntityManager, permitted: readonly GuestRow[]): Promise<void> {
+  for (const round of inRounds(permitted)) {
+    const rows = round.map((row, at) => ({ ...toRow(row, at), numbers: row.guest.numbers }));
+    await tx.query(WRITE_GUESTS, [JSON.stringify(rows)]);
+  }
 }
+
+/** No round names an object twice: one UPDATE takes any one of several words, and not the last. Mostly there is one. */
+function inRounds(rows: readonly GuestRow[]): GuestRow[][] {
+  const turns = new Map<string, number>();
+  const rounds: GuestRow[][] = [];
+  for (const row of rows) {
+    const turn = turns.get(row.guest.hubUid) ?? 0;
+    turns.set(row.guest.hubUid, turn + 1);
+    (rounds[turn] ??= []).push(row);
+  }
+  return rounds;
+}
+
+const toRow = ({ agentId, guest: { hubUid, namespace, name, numbers } }: GuestRow, at: number): object => ({
+  at,
+  agent_id: agentId,
+  hub_uid: hubUid,
+  namespace,
+  name,
+  takes_back: Object.keys(numbers).length === 0,
+});

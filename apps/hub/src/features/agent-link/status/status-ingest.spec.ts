@@ -32,6 +32,22 @@ describe('status ingestion', () => {
     expect(commits).toEqual([['a0', 'b0', 'a1']]);
   });
 
+  it('is behind by guests as by items', async () => {
+    const { promise: long, resolve: end } = Promise.withResolvers<void>();
+    const ingest = create(async () => {
+      await long;
+      return verdicts();
+    });
+    const guest = { hubUid: 'u', namespace: 'shop', name: 'cart', numbers: {} };
+    const results = [0, 1].map((counter) =>
+      ingest.add({ ...entry('a', counter), batch: { counter, items: [], guests: Array(3_000).fill(guest) } }),
+    );
+    expect(ingest.isBehind).toBe(true);
+    end();
+    expect(await Promise.all(results)).toEqual(['COMMITTED', 'COMMITTED']);
+    expect(ingest.isBehind).toBe(false);
+  });
+
   it('sets a poisoned batch aside and commits the others', async () => {
     const stored: string[] = [];
     const ingest = create((entries) => {

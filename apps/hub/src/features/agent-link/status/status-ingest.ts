@@ -10,7 +10,7 @@ import type { Logger } from 'pino';
 import { isAboutContent } from '../../../platform/database/sql-state.ts';
 import type { Metrics } from '../../../platform/telemetry/metrics.ts';
 import { type SessionKey, sessionKeyOf } from '../sessions/session-key.ts';
-import { takeInTurn } from './take-in-turn.ts';
+import { sizeOf, takeInTurn } from './take-in-turn.ts';
 
 const MERGE_MS = 25;
 const RETRY_MS = 500;
@@ -79,7 +79,7 @@ export class StatusIngest {
   add(entry: StatusEntry): Promise<StatusResult> {
     return new Promise((done, failed) => {
       this.#waiting.push({ entry, done, failed });
-      this.#waitingItems += entry.batch.items.length;
+      this.#waitingItems += sizeOf({ entry });
       this.#runSoon(MERGE_MS);
     });
   }
@@ -220,5 +220,4 @@ function resultOf({ session, batch }: StatusEntry, verdicts: StatusVerdicts, tol
   return batch.statusDigest !== undefined && verdicts.inSync.has(session.agentId) ? 'IN_SYNC' : 'COMMITTED';
 }
 
-const countItems = (batches: readonly Waiting[]): number =>
-  batches.reduce((sum, one) => sum + one.entry.batch.items.length, 0);
+const countItems = (batches: readonly Waiting[]): number => batches.reduce((sum, one) => sum + sizeOf(one), 0);

@@ -7,7 +7,7 @@ import { removeFromDigest } from '#protocol';
 import type { DataSource, EntityManager } from 'typeorm';
 
 import { appendChanges } from '../../../platform/database/change-log.ts';
-import { collectGuests, type GuestRow, lockStatuses, writeGuests } from './guest-numbers.ts';
+import { collectGuests, findPermitted, type GuestRow, lockStatuses, writeGuests } from './guest-numbers.ts';
 import { findInSync, UNREPORTED_HASH } from './status-digest.ts';
 import { claimHeads, confirmStatus } from './status-heads.ts';
 import type { StatusEntry, StatusVerdicts, StatusWriter } from './status-ingest.ts';
@@ -41,8 +41,9 @@ export class StatusRepository implements StatusWriter {
       const inSync = await findInSync(tx, valid);
       if (inSync.size > 0) await confirmStatus(tx, inSync, nowMs);
       const { managed, local } = sortStatus(valid, await readKnown(tx, namedHubUids(valid)));
-      const guests = collectGuests(valid);
+      const guests = await findPermitted(tx, collectGuests(valid));
       if (managed.length > 0) await writeManaged(tx, managed, { guests, nowMs });
+      else if (guests.length > 0) await lockStatuses(tx, hubUidsOf(guests));
       if (guests.length > 0) await writeGuests(tx, guests);
       if (local.length > 0) await writeLocal(tx, local, nowMs);
       await forgetUnreported(tx, valid);
@@ -64,6 +65,8 @@ async function readKnown(tx: EntityManager, hubUids: readonly string[]): Promise
   return new Map(rows.map((row) => [row.hubUid, row]));
 }
 
+const hubUidsOf = (guests: readonly GuestRow[]): readonly string[] => guests.map(({ guest }) => guest.hubUid);
+
 async function writeManaged(
   tx: EntityManager,
   managed: readonly ManagedItem[],
@@ -72,7 +75,7 @@ async function writeManaged(
   await bookLocalDeletions(tx, findLocallyDeleted(managed), nowMs);
   await askAgain(tx, findReturned(managed));
   if (guests.length > 0) {
-    await lockStatuses(tx, [...managed.map(({ known }) => known.hubUid), ...guests.map(({ guest }) => guest.hubUid)]);
+    await lockStatuses(tx, [...managed.map(({ known }) => known.hubUid), ...hubUidsOf(guests)]);
   }
   const rows = await tx.query<{ hubUid: string }[]>(UPSERT_STATUS, [
     JSON.stringify(managed.map(toStatusRow)),

@@ -20,4 +20,9 @@ describe('the next commit', () => {
     expect(names(takeInTurn([batch('a', 0, 9_000), batch('a', 1, 1), batch('b', 0, 1)], 2_000))).toEqual(['a0']);
     expect(takeInTurn([], 10)).toEqual([]);
   });
+
+  it("counts numbers of other agents' objects as it counts items", () => {
+    const guests = { entry: { session: { agentId: 'a' }, batch: { counter: 0, items: [], guests: { length: 150 } } } };
+    expect(takeInTurn([guests, batch('b', 0, 100)], 200)).toEqual([guests]);
+  });
 });

@@ -6,16 +6,19 @@
 interface Batch {
   readonly entry: {
     readonly session: { readonly agentId: string };
-    readonly batch: { readonly items: { length: number } };
+    readonly batch: { readonly items: { length: number }; readonly guests?: { length: number } };
   };
 }
+
+/** What a batch costs a commit: numbers of guests are looked up and written as items are. */
+export const sizeOf = ({ entry: { batch } }: Batch): number => batch.items.length + (batch.guests?.length ?? 0);
 
 export function takeInTurn<T extends Batch>(waiting: readonly T[], maxItems: number): T[] {
   const taken: T[] = [];
   let items = 0;
   for (const round of inRounds(waiting)) {
     for (const one of round) {
-      items += one.entry.batch.items.length;
+      items += sizeOf(one);
       if (taken.length > 0 && items > maxItems) return taken;
       taken.push(one);
     }
