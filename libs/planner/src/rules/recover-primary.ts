@@ -189,7 +189,8 @@ const startEmpty = (view: ClusterView, ready: readonly AnsweringPod[]): RuleOutc
   const declared = !view.spec.persistenceEnabled || view.spec.failover.dataLossPolicy === 'Allow';
   if (!declared || chosen === undefined) {
     const message =
-      'Every data pod answers and is empty, although the data set is persistent and had a primary. Restore a volume, ' +
+      'Every data pod answers and is empty, although the data set is persistent and had a primary. Look for ' +
+      '/data/left-behind.* on the volumes (what pods left at an earlier size), restore a volume, ' +
       'or accept the loss: set spec.failover.dataLossPolicy to Allow.';
     return askPerson('AllPodsEmpty', message);
   }
