@@ -100,6 +100,23 @@ describe('the listener of agents', () => {
     agent.destroy();
   });
 
+  it('cuts off a peer that waits for its approval and begins a large frame, but not by the small ones it sends', async () => {
+    const hostile = dial(AGENT_PATH);
+    await nextOf(hostile, 'data');
+    await expect.poll(() => arrived.length).toBe(1);
+    arrived[0]?.arrival.onPending();
+    let messages = 0;
+    arrived[0]?.webSocket.on('message', () => (messages += 1));
+    for (let at = 1; at <= 10; at += 1) {
+      hostile.write(Buffer.concat([frameOf(2, 10_000), Buffer.alloc(10_000)]));
+      await expect.poll(() => messages).toBe(at);
+    }
+    const closed = new Promise((done) => arrived[0]?.webSocket.once('close', done));
+    hostile.write(Buffer.concat([frameOf(2, 8_000_000), Buffer.alloc(200_000)]));
+    await closed;
+    expect(messages).toBe(10);
+  });
+
   it('answers pings, and cuts off a peer that reads no answer', async () => {
     const socket = dial(AGENT_PATH);
     await nextOf(socket, 'data');

@@ -35,7 +35,12 @@ export interface AgentFrontParts {
 export interface Arrival {
   /** The request's Host header. */
   readonly host: string | undefined;
-  /** To be called once the peer has proven who it is. */
+  /**
+   * To be called once the peer waits for its approval: no flood takes its place from it any more. What it sends stays small,
+   * since nobody has approved it.
+   */
+  readonly onPending: () => void;
+  /** To be called once the peer has a session: from then on its frames may be large. */
   readonly onKnown: () => void;
 }
 
@@ -145,14 +150,14 @@ export class AgentFront {
         forget();
         known();
       };
-      this.#parts.serve(webSocket, { host, onKnown });
+      this.#parts.serve(webSocket, { host, onPending: forget, onKnown });
     });
   }
 }
 
 /**
- * Frames may be large, those of a handshake are small: a peer that begins a large one before it is known is cut off, or it
- * would have it kept here without an end. Returns the way to end the watch.
+ * Frames may be large, those of a handshake are small: a peer that begins a large one before it has a session is cut off, or
+ * it would have it kept here without an end, also while it waits for an approval that nobody may ever give. Returns the way to end the watch.
  */
 function boundUnknown(socket: Duplex, webSocket: WebSocket): () => void {
   let bytes = 0;

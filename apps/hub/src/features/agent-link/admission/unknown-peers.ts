@@ -2,7 +2,8 @@
  * Connections that were admitted and have not proven who they are: before their upgrade, or before a Hello or Enrol that was
  * accepted. Each of them costs memory and a descriptor for up to half a minute, and whoever opens them pays nothing. So there
  * are so many at most; beyond that the address with the most of them loses its oldest, as it has had the longest time.
- * Sessions and agents that wait for their approval are not counted: no flood can take anything from them.
+ * Sessions and agents that wait for their approval are not counted: no flood can take anything from them. Of the latter there
+ * is one connection an agent, and what it sends stays small (agent-front.ts): a token that somebody gave out is all it took.
  */
 import { sourceOf } from './admission-source.rules.ts';
 

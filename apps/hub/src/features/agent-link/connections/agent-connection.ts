@@ -51,7 +51,9 @@ export interface ConnectionParts {
   readonly hubEpoch: () => string;
   /** PEM of the CA that the hub will use later. */
   readonly nextCa: string | undefined;
-  /** The peer has proven who it is. May come more than once. */
+  /** The peer has proven that it is this agent, which waits for its approval. May come more than once. */
+  readonly onPending: (agentId: string) => void;
+  /** The peer is an approved agent, whose session begins. */
   readonly onKnown: () => void;
   readonly onSession: (session: AgentSession) => void;
   readonly log: Logger;
@@ -117,6 +119,12 @@ export class AgentConnection {
     this.#refuse({ code: 'AGENT_REVOKED', message: 'the enrolment was refused', terminal: true });
   }
 
+  /** The agent waits on another connection now. It costs memory, so an agent that nobody approved has one. */
+  giveWay(): void {
+    this.pendingAgentId = undefined;
+    this.#parts.peer.close(CLOSE.takenOver, 'TAKEN_OVER');
+  }
+
   async #work(data: FrameData): Promise<void> {
     if (!this.#parts.peer.isOpen) return;
     const { dialect } = this.#parts.peer;
@@ -148,8 +156,10 @@ export class AgentConnection {
         await peer.send('Enrolled', { agentId: answer.agentId, hubEpoch: hubEpoch() }, nonce);
         return;
       case 'PENDING':
-        this.#parts.onKnown();
+        // Gone meanwhile: it must not take the place of the connection that came after it.
+        if (!peer.isOpen) return;
         this.pendingAgentId = answer.agentId;
+        this.#parts.onPending(answer.agentId);
         this.#closeAfter(APPROVAL_TIMEOUT_MS, 'not approved yet');
         this.#log.info({ agentId: answer.agentId }, 'an agent enrolled and waits for approval');
         await peer.send('EnrolPending', answer.pending, nonce);

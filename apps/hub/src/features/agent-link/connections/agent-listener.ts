@@ -11,8 +11,8 @@ import type { WebSocket } from 'ws';
 
 import { signalsOf } from '../../../platform/database/signals.ts';
 import { type HubRuntime, RUNTIME } from '../../../platform/lifecycle/hub-runtime.ts';
-import { AgentConnection, type ConnectionParts } from './agent-connection.ts';
-import { AgentFront } from '../admission/agent-front.ts';
+import { AgentConnection } from './agent-connection.ts';
+import { AgentFront, type Arrival } from '../admission/agent-front.ts';
 import { AgentPeer } from '../admission/agent-peer.ts';
 import { chooseAudience } from '../admission/audience.rules.ts';
 import { planDrain } from '../admission/drain.rules.ts';
@@ -50,8 +50,7 @@ export class AgentListener implements BeforeApplicationShutdown {
       waitingHellos: () => link.sessions.waitingHellos,
       nowMs: () => link.clock.monotonicMs(),
       isDraining: () => readiness.draining,
-      serve: (socket, { host, onKnown }) =>
-        this.#serve(socket, { audience: chooseAudience(runtime.addresses.agents, host), onKnown }),
+      serve: (socket, arrival) => this.#serve(socket, arrival),
     });
     this.#timers = [
       setInterval(() => this.#tellApprovals(), APPROVAL_POLL_MS).unref(),
@@ -95,11 +94,16 @@ export class AgentListener implements BeforeApplicationShutdown {
     await this.link.seen.stop();
   }
 
-  #serve(socket: WebSocket, about: Pick<ConnectionParts, 'audience' | 'onKnown'>): void {
-    const connection = new AgentConnection({
+  #serve(socket: WebSocket, { host, onPending, onKnown }: Arrival): void {
+    const connection: AgentConnection = new AgentConnection({
       peer: new AgentPeer(socket),
       link: this.link,
-      ...about,
+      audience: chooseAudience(this.runtime.addresses.agents, host),
+      onPending: (agentId) => {
+        onPending();
+        this.#endOlder(agentId, connection);
+      },
+      onKnown,
       hubEpoch: () => this.runtime.identity.hubEpoch,
       nextCa: this.runtime.tls.nextCaCertificate,
       log: this.#log,
@@ -125,6 +129,13 @@ export class AgentListener implements BeforeApplicationShutdown {
       .catch((error: unknown) => this.#log.warn({ err: error }, 'end of session not written'));
     this.#closing.add(closing);
     void closing.finally(() => this.#closing.delete(closing));
+  }
+
+  /** One connection an agent that waits for its approval. */
+  #endOlder(agentId: string, newest: AgentConnection): void {
+    for (const connection of this.#pending) {
+      if (connection !== newest && connection.pendingAgentId === agentId) connection.giveWay();
+    }
   }
 
   #sweep(): void {

@@ -69,6 +69,25 @@ describe('enrolment', () => {
     first.close();
   });
 
+  it('waits for approval on one connection an agent: the newest takes the place of the one before', async () => {
+    const { agentId, token } = await enrol(hub);
+    const identity = createIdentity();
+    const older = await TestAgent.connect(hub, identity);
+    older.enrol(token);
+    await older.next('EnrolPending');
+    // Again on the same one: it does not end itself.
+    older.enrol(token);
+    await older.next('EnrolPending');
+    const newer = await TestAgent.connect(hub, identity);
+    newer.enrol(token);
+    await newer.next('EnrolPending');
+    expect(await older.waitForClose()).toBe(4001);
+    await approve(hub, agentId);
+    await newer.next('Enrolled');
+    expect(older.pending('Enrolled')).toBe(0);
+    newer.close();
+  });
+
   it('refuses an enrolment that its key did not sign', async () => {
     const { token } = await enrol(hub);
     const agent = await TestAgent.connect(hub, createIdentity());
