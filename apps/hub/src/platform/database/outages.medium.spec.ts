@@ -11,6 +11,7 @@ import { endSilentConnection } from './end-silent-connection.ts';
 import { LineageGuard } from './lineage-guard.ts';
 import { migrate } from './migrate.ts';
 import { openDataSource } from './open-data-source.ts';
+import { ProbeConnection } from './probe-connection.ts';
 import { WAIT } from '../../../test/wait.ts';
 
 const log = pino({ level: 'silent' });
@@ -59,6 +60,41 @@ describe('a database whose host vanishes', () => {
     await client.query('SELECT 1');
     host.vanish();
     await expect(client.query('SELECT 1')).rejects.toThrow('Connection terminated');
+  });
+});
+
+describe('a probe of commits', () => {
+  it('waits for no connection of the pool, and comes back after its own was ended', async () => {
+    const databaseUrl = await createTestDatabase();
+    const sockets = new DatabaseSockets();
+    const schema = { migrations: [], entities: [] };
+    const pool = await openDataSource(databaseUrl, schema, { name: 'test', sockets }, new LineageGuard());
+    ends.push(() => pool.destroy());
+    const admin = await connectTo(databaseUrl);
+    await admin.query('SELECT pg_advisory_lock(1)');
+    const waiting = Array.from({ length: 20 }, () => pool.query('SELECT pg_advisory_xact_lock_shared(1)'));
+    await expect.poll(() => countWaiting(admin), WAIT).toBe(16);
+    const probes = new ProbeConnection(databaseUrl, sockets);
+    ends.push(() => probes.close());
+    await probes.probe();
+    await admin.query('SELECT pg_advisory_unlock(1)');
+    await Promise.all(waiting);
+
+    const ended = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%emit_message%' AND pid <> pg_backend_pid()`;
+    expect((await admin.query(ended)).rowCount).toBe(1);
+    await expect.poll(() => probes.probe().then(() => 'committed', String), WAIT).toBe('committed');
+    await probes.close();
+    await expect(probes.probe()).rejects.toThrow('has stopped');
+  });
+
+  it('fails when its connection is closed beside a host that has vanished', async () => {
+    const host = await startVanishingHost(await createTestDatabase());
+    const probes = new ProbeConnection(host.url, new DatabaseSockets());
+    await probes.probe();
+    host.vanish();
+    const asked = probes.probe().then(() => 'committed', String);
+    await probes.close();
+    expect(await asked).toContain('terminated');
   });
 });
 

@@ -91,11 +91,31 @@ describe('a replica whose database', () => {
     expect(await lookFor(60)).not.toContain(false);
   });
 
-  it('lets status wait for a lock for a while is ready, and for long is not', async () => {
+  it('lets status wait for a lock is ready, while others commit too: its commit is killed and tried again, and hangs again', async () => {
+    const wait = (): Promise<unknown> =>
+      commits.watch('STATUS', () => {
+        return new Promise((_, failed) => setTimeout(() => failed(new Error('has not answered')), 30_000));
+      });
+    for (let again = 0; again < 4; again += 1) {
+      const waiting = wait().catch(() => undefined);
+      for (let at = 0; at < 30; at += 1) {
+        await commits.watch('STATUS', () => Promise.resolve());
+        expect(await lookFor(1)).toEqual([true]);
+      }
+      await waiting;
+    }
+    expect(probes).toBeGreaterThan(20);
+    expect(said).toEqual([]);
+  });
+
+  it('hangs after status has waited for a lock for long is not ready within seconds either', async () => {
     const waiting = commits.watch('STATUS', () => new Promise<void>((done) => ends.push(done)));
-    expect(await lookFor(14)).not.toContain(false);
-    expect(await lookFor(2)).toContain(false);
-    for (const end of ends.splice(0)) end();
+    expect(await lookFor(20)).not.toContain(false);
+    hang();
+    const seen = await lookFor(30);
+    expect(seen.indexOf(false)).toBeGreaterThan(0);
+    expect(seen.slice(seen.indexOf(false))).not.toContain(true);
+    heal();
     await waiting;
   });
 });

@@ -1,16 +1,12 @@
 /**
- * Sees whether the database commits (commit-health.rules.ts), by the commits of status, and on a replica without any by one
+ * Sees whether the database commits (commit-health.rules.ts), by the commits of status, and without any that end by one
  * of its own that writes a few bytes to the write-ahead log and to no table. Tells the log when that changes.
  */
 import type { Logger } from 'pino';
 
-import { type Commit, type CommitKind, hangs, isCalm } from './commit-health.rules.ts';
+import { type Commit, type CommitKind, type Committed, hangs, isCalm, needsProbe } from './commit-health.rules.ts';
 
-/** A transaction that has to reach the disk. */
-export const PROBE = `SELECT pg_logical_emit_message(true, 'atoll', 'probe')`;
 const LOOK_MS = 1_000;
-/** A commit that succeeded since is as good as a probe. */
-const PROBE_EVERY_MS = 2_000;
 
 export interface CommitWatchParts {
   readonly log: Logger;
@@ -21,17 +17,23 @@ export class CommitWatch {
   readonly #parts: CommitWatchParts;
   readonly #underWay = new Set<Commit>();
   #hungAtMs = -Infinity;
-  #committedAtMs = -Infinity;
+  #last: Committed = { anyMs: -Infinity, probeMs: -Infinity };
+  #count = 0;
   #isTold = false;
 
   constructor(parts: CommitWatchParts) {
     this.#parts = parts;
   }
 
+  /** Commits that have ended well so far. */
+  get count(): number {
+    return this.#count;
+  }
+
   /** False while a commit hangs, and for some time after it. */
   get isCommitting(): boolean {
     const nowMs = this.#parts.nowMs();
-    for (const commit of this.#underWay) if (hangs(commit, nowMs)) this.#hungAtMs = nowMs;
+    for (const commit of this.#underWay) if (hangs(commit, nowMs, this.#last)) this.#hungAtMs = nowMs;
     return isCalm(this.#hungAtMs, nowMs);
   }
 
@@ -41,12 +43,14 @@ export class CommitWatch {
     this.#underWay.add(commit);
     try {
       const done = await work();
-      this.#committedAtMs = this.#parts.nowMs();
+      const nowMs = this.#parts.nowMs();
+      this.#last = { anyMs: nowMs, probeMs: kind === 'PROBE' ? nowMs : this.#last.probeMs };
+      this.#count += 1;
       return done;
     } finally {
       this.#underWay.delete(commit);
       const nowMs = this.#parts.nowMs();
-      if (hangs(commit, nowMs)) this.#hungAtMs = nowMs;
+      if (hangs(commit, nowMs, this.#last)) this.#hungAtMs = nowMs;
     }
   }
 
@@ -55,7 +59,7 @@ export class CommitWatch {
     let isProbing = false;
     const timer = setInterval(() => {
       this.#tell();
-      if (isProbing || this.#parts.nowMs() - this.#committedAtMs < PROBE_EVERY_MS) return;
+      if (isProbing || !needsProbe(this.#underWay, this.#last, this.#parts.nowMs())) return;
       isProbing = true;
       void this.watch('PROBE', probe)
         .catch(() => undefined)

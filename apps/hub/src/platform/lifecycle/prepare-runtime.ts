@@ -11,12 +11,13 @@ import { LineageGuard } from '../database/lineage-guard.ts';
 import { migrate } from '../database/migrate.ts';
 import { openDataSource, type Schema } from '../database/open-data-source.ts';
 import { maintainPartitions } from '../database/partitions.ts';
+import { ProbeConnection } from '../database/probe-connection.ts';
 import { SignalConnection } from '../database/signal-connection.ts';
 import { signalsOf } from '../database/signals.ts';
 import { supervisePostgres } from '../database/supervise-postgres.ts';
 import { Metrics } from '../telemetry/metrics.ts';
 import { loadGivenTls, loadOwnTls, type TlsMaterial } from '../tls/tls-material.ts';
-import { CommitWatch, PROBE } from './commit-watch.ts';
+import { CommitWatch } from './commit-watch.ts';
 import { lockDataFolder } from './data-folder-lock.ts';
 import { followEpoch } from './follow-epoch.ts';
 import { type HubRuntime, Readiness } from './hub-runtime.ts';
@@ -40,8 +41,12 @@ export async function prepareRuntime(
   const databaseSockets = new DatabaseSockets();
   const connection = { name: replica, sockets: databaseSockets };
   const dataSource = await patience.carry(() => openDataSource(databaseUrl, schema, connection, guard));
-  const probe = (): Promise<unknown> => dataSource.query(PROBE);
-  const stopPatience = new StopPatience({ log, sockets: databaseSockets, probe });
+  const probes = new ProbeConnection(databaseUrl, databaseSockets);
+  const probe = (): Promise<void> => probes.probe();
+  const commits = new CommitWatch({ log, nowMs: () => systemClock.monotonicMs() });
+  const countCommits = (): number => commits.count;
+  const stopPatience = new StopPatience({ log, sockets: databaseSockets, probe, countCommits });
+  cleanUps.push(() => probes.close());
   // Runs after the pool has ended, which may wait for the database as well.
   cleanUps.push(() => Promise.resolve(stopPatience.end()));
   cleanUps.push(() => dataSource.destroy());
@@ -56,7 +61,6 @@ export async function prepareRuntime(
   const signalConnection = new SignalConnection(signals, databaseUrl, { replica, log, sockets: databaseSockets });
   cleanUps.push(() => signalConnection.close());
   await patience.carry(() => signalConnection.open());
-  const commits = new CommitWatch({ log, nowMs: () => systemClock.monotonicMs() });
   const stopProbing = commits.start(probe);
   cleanUps.push(() => Promise.resolve(stopProbing()));
   return {

@@ -1,6 +1,7 @@
 /**
- * How long a replica that stops waits for its database: as long as that commits within seconds. When it does not, all its
- * connections are given up, so that the stop ends within what Kubernetes leaves it. What was not committed was not
+ * How long a replica that stops waits for its database: as long as any of its commits ends within seconds, one of status or a
+ * small one that is asked for all the time. When none does, all its connections are given up, so that the stop ends within
+ * what Kubernetes leaves it. A stall of a few seconds is none of its reasons: those who have their time to go would lose it. What was not committed was not
  * acknowledged; agents tell it again to another replica. Sessions whose end could not be written are closed as those of a
  * replica that was killed.
  *
@@ -12,15 +13,17 @@ import type { Logger } from 'pino';
 import type { DatabaseSockets } from '../database/database-sockets.ts';
 
 const LOOK_MS = 100;
-/** 4 s: longer than a slow disk takes for a commit. */
-const PATIENCE_LOOKS = 40;
+/** 10 s: longer than a disk that is only busy stalls. With the 2 s for open sockets the stop still ends within 20 s. */
+const PATIENCE_LOOKS = 100;
 const PROBE_EVERY_LOOKS = 5;
 
 export interface StopPatienceParts {
   readonly log: Logger;
   readonly sockets: DatabaseSockets;
-  /** A small commit. */
+  /** A small commit, that waits for nothing but the database: neither for a lock nor for a connection of the pool. */
   readonly probe: () => Promise<unknown>;
+  /** How many commits of this replica have ended well so far. */
+  readonly countCommits: () => number;
 }
 
 export class StopPatience {
@@ -34,10 +37,15 @@ export class StopPatience {
 
   /** The stop begins. Rejects never. */
   async begin(): Promise<void> {
+    let counted = this.#parts.countCommits();
     for (let look = 0; !this.#isOver; look += 1) {
       if (look % PROBE_EVERY_LOOKS === 0 && this.#waitsSince === undefined) this.#probe(look);
       await new Promise((done) => setTimeout(done, LOOK_MS));
-      if (this.#waitsSince !== undefined && look - this.#waitsSince >= PATIENCE_LOOKS) return this.#giveUp();
+      if (this.#waitsSince === undefined) continue;
+      const count = this.#parts.countCommits();
+      if (count !== counted) this.#waitsSince = look;
+      counted = count;
+      if (look - this.#waitsSince >= PATIENCE_LOOKS) return this.#giveUp();
     }
   }
 
