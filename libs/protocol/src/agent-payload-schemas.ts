@@ -65,11 +65,11 @@ export const statusItem = v.object({
   hash: v.exactOptional(field.digest),
 });
 
-const guestItem = v.object({
+export const guestItem = v.object({
   hubUid: field.requiredText,
   namespace: field.requiredText,
   name: field.requiredText,
-  numbers: field.numbers,
+  numbers: field.guestNumbers,
 });
 
 export const inventoryObject = v.object({

@@ -19,6 +19,25 @@ export const generation = v.pipe(v.number(), v.safeInteger(), v.minValue(1));
 export const sha256 = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, 'not a SHA-256 in hex'));
 export const digest = v.pipe(v.string(), v.regex(/^[0-9a-f]{32}$/, 'not a digest'));
 export const numbers = v.record(shortText, v.pipe(v.number(), v.finite()));
+
+/** Of one object; an agent of today tells about ten. */
+const MAX_GUEST_NUMBERS = 256;
+const MAX_GUEST_NUMBERS_BYTES = 16 * 1024;
+/** Of one number in JSON, with its quotes, colon and comma. */
+const MAX_NUMBER_BYTES = 28;
+
+/** Cheap: asked before each of its names is looked at. */
+function isSmallRecord(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  const names = Object.keys(value);
+  const bytes = names.reduce((sum, name) => sum + MAX_NUMBER_BYTES + Buffer.byteLength(name, 'utf8'), 0);
+  return names.length <= MAX_GUEST_NUMBERS && bytes <= MAX_GUEST_NUMBERS_BYTES;
+}
+/** Numbers that come beside the items, so that what bounds an item does not bound them. */
+export const guestNumbers = v.pipe(
+  v.custom<Readonly<Record<string, number>>>(isSmallRecord, `at most ${MAX_GUEST_NUMBERS} numbers`),
+  numbers,
+);
 export const inventoryState = v.picklist(['SYNCED', 'UNKNOWN']);
 export const versions = v.pipe(v.array(count), v.minLength(1), v.maxLength(32));
 

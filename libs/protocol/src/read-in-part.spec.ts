@@ -103,6 +103,19 @@ describe('a status that a hub cannot read as it is', () => {
     ]);
   });
 
+  it('goes on without a list of more elements than anybody looks at, in one item or in many', () => {
+    const zeros = (count: number): object => ({ pods: Array(count).fill(0), foreignFields: [{}] });
+    const few = { name: 'p', role: 'primary', ready: true };
+    const pods = [...Array<number>(9_000).fill(0), few];
+    const { items } = readStatus(item('a', { pods }), item('b', { pods }), item('c', zeros(200_000)), item('d'));
+    expect(items.map((one) => one.pods)).toEqual([[few], [], [], []]);
+    expect(items.map(({ conditions }) => conditions.length)).toEqual([2, 2, 2, 1]);
+    const outcome = { hubUid: 'u1', hubGeneration: 1, state: 'APPLIED', contested: Array(20_000).fill(0) };
+    const ack = read('DesiredAck', { revision: 4, digest: '0'.repeat(32), outcomes: [outcome] });
+    expect(ack.message.payload).toMatchObject({ outcomes: [{ hubUid: 'u1', hubGeneration: 1, state: 'APPLIED' }] });
+    expect(ack.message.payload).not.toHaveProperty('outcomes.0.contested');
+  });
+
   it('of an object larger than a frame goes on without its spec', () => {
     const { items, partlyRead } = readStatus(
       item('a', { liveSpec: { config: { a: 'y'.repeat(1_400_000) } } }),
@@ -112,6 +125,51 @@ describe('a status that a hub cannot read as it is', () => {
     expect(items[0]).not.toHaveProperty('liveSpec');
     expect(items[0]?.conditions.map(({ type }) => type)).toEqual(['Ready', 'ToldInPart']);
     expect(partlyRead).toMatchObject([{ name: 'a', fields: ['liveSpec'] }]);
+  });
+});
+
+describe('numbers of objects of other agents', () => {
+  const guest = (name: string, numbers: unknown): object => ({
+    hubUid: `uid-${name}`,
+    namespace: 'shop',
+    name,
+    numbers,
+  });
+  const many = (count: number, width: number): object =>
+    Object.fromEntries(Array.from({ length: count }, (_, at) => [String(at).padStart(width, 'n'), at]));
+  const ask = (guests: unknown, ...items: readonly object[]): ReturnType<typeof read> =>
+    read('StatusBatch', { counter: 3, items, guests });
+
+  it.each([
+    ['a number that is none', { keys: 'many' }],
+    ['more of them than anybody counts', many(257, 3)],
+    ['names that fill a frame', many(100, 500)],
+  ])('are left out with %s, and those of the others are not', (_, numbers) => {
+    const good = [guest('a', { keys: 3 }), guest('b', many(256, 3)), guest('c', {})];
+    const { message, partlyRead } = ask([...good, guest('bad', numbers)], item('x'));
+    expect(message.payload).toMatchObject({ items: [{ name: 'x' }] });
+    expect(message.payload).toHaveProperty('guests', good);
+    expect(partlyRead).toEqual([
+      { hubUid: 'uid-bad', namespace: 'shop', name: 'bad', fields: ['numbers'], kept: false },
+    ]);
+  });
+
+  it('are all left out of a frame that is too large, and that is told once', () => {
+    const large = item('x', { liveSpec: { text: 'y'.repeat(MAX_FRAME_BYTES) } });
+    const { message, partlyRead } = ask([guest('a', { keys: 3 }), guest('b', { keys: 4 })], large);
+    expect(message.payload).toMatchObject({ items: [{ name: 'x' }], guests: [] });
+    expect(partlyRead.map(({ name, fields }) => [name, fields])).toEqual([
+      ['x', ['liveSpec']],
+      ['a', ['guests']],
+    ]);
+  });
+
+  it('end the session when there are none but wrong ones, or no list', () => {
+    for (const guests of [Array(1_200).fill({}), 'none'])
+      expect(parseAgentFrame(frame('StatusBatch', { counter: 3, items: [], guests }))).toMatchObject({
+        ok: false,
+        error: { code: 'INVALID_MESSAGE' },
+      });
   });
 });
 

@@ -6,7 +6,7 @@
  * an item (counter, digest, revision) has to be right, and what nobody sent is never made up: an item says less, not else.
  */
 import * as v from 'valibot';
-import { eventItem, inventoryObject, objectOutcome, statusItem } from './agent-payload-schemas.ts';
+import { eventItem, guestItem, inventoryObject, objectOutcome, statusItem } from './agent-payload-schemas.ts';
 import { PART_CONDITION } from './copied-condition.ts';
 import * as field from './field-schemas.ts';
 import type { StatusItem } from './messages.ts';
@@ -22,7 +22,7 @@ export interface PartlyRead {
   readonly kept: boolean;
 }
 
-interface PartialReading {
+export interface PartialReading {
   readonly payload: Readonly<Record<string, unknown>>;
   readonly partlyRead: readonly PartlyRead[];
 }
@@ -32,7 +32,7 @@ type Fields = Readonly<Record<string, unknown>>;
 interface ItemKind {
   /** Field of the payload that holds the items. */
   readonly list: string;
-  readonly schema: v.GenericSchema & { readonly entries: Readonly<Record<string, { readonly type: string }>> };
+  readonly schema: v.GenericSchema & { readonly entries: Readonly<Record<string, v.GenericSchema>> };
   /** What a field means when it is lost. */
   readonly lost?: Fields;
   /** Fields that an item too large for a frame goes without, the least needed first. */
@@ -44,6 +44,11 @@ interface ItemKind {
 /** More unreadable items in one frame: no object of people, but an agent that speaks something else. */
 const MAX_UNREADABLE = 1_000;
 const MAX_NAME_CHARACTERS = 253;
+/**
+ * Elements of lists inside the items of one frame that are looked at one by one; a list beyond it is left out. Nothing in a
+ * member cluster has so many, and each costs time in which no other agent is heard.
+ */
+const MAX_ELEMENTS = 10_000;
 
 const ELEMENTS: Readonly<Record<string, v.GenericSchema>> = {
   conditions: field.condition,
@@ -75,18 +80,46 @@ export function readInPart(type: string, payload: unknown, maxItemBytes = Infini
   const kind = Object.hasOwn(KINDS, type) ? KINDS[type] : undefined;
   if (kind === undefined || !isFields(payload)) return undefined;
   const list = payload[kind.list];
-  return Array.isArray(list) ? readList(kind, { payload, list }, maxItemBytes) : undefined;
+  if (!Array.isArray(list)) return undefined;
+  const items = readList(kind, { payload, list }, { maxBytes: maxItemBytes, elements: MAX_ELEMENTS });
+  if (items === undefined || !Array.isArray(payload['guests'])) return items;
+  const guests = readGuests(payload['guests'], maxItemBytes);
+  const partlyRead = [...items.partlyRead, ...guests.partlyRead];
+  return partlyRead.length > MAX_UNREADABLE
+    ? undefined
+    : { payload: { ...items.payload, ...guests.payload }, partlyRead };
+}
+
+/** Numbers that come beside the items are read as they are, or left out; in a frame that is too large all of them are. */
+function readGuests(guests: readonly unknown[], maxItemBytes: number): PartialReading {
+  if (maxItemBytes !== Infinity) {
+    return { payload: { guests: [] }, partlyRead: guests.slice(0, 1).map((one) => nameItem(one, ['guests'], false)) };
+  }
+  const readable: unknown[] = [];
+  const partlyRead: PartlyRead[] = [];
+  for (const guest of guests) {
+    if (v.is(guestItem, guest)) readable.push(guest);
+    else partlyRead.push(nameItem(guest, ['numbers'], false));
+    if (partlyRead.length > MAX_UNREADABLE) break;
+  }
+  return { payload: { guests: readable }, partlyRead };
+}
+
+interface Bounds {
+  readonly maxBytes: number;
+  /** Left for the frame; counts down. */
+  elements: number;
 }
 
 function readList(
   kind: ItemKind,
   { payload, list }: { readonly payload: Fields; readonly list: readonly unknown[] },
-  maxItemBytes: number,
+  bounds: Bounds,
 ): PartialReading | undefined {
   const items: unknown[] = [];
   const partlyRead: PartlyRead[] = [];
   for (const raw of list) {
-    const { item, fields } = readItem(kind, raw, maxItemBytes);
+    const { item, fields } = readItem(kind, raw, bounds);
     if (item !== undefined) items.push(item);
     if (item === undefined || fields.length > 0) partlyRead.push(nameItem(raw, fields, item !== undefined));
     if (partlyRead.length > MAX_UNREADABLE) return undefined;
@@ -112,25 +145,33 @@ interface ReadItem {
   readonly fields: readonly string[];
 }
 
-function readItem(kind: ItemKind, raw: unknown, maxBytes: number): ReadItem {
+function readItem(kind: ItemKind, raw: unknown, bounds: Bounds): ReadItem {
   if (!isFields(raw)) return { fields: [] };
-  const { item: fitted, fields } = fitItem(kind, raw, maxBytes);
+  const { item: fitted, fields } = fitItem(kind, raw, bounds.maxBytes);
   let item = fitted;
+  const names = Object.keys(kind.schema.entries);
   while (item !== undefined) {
-    const name = findUnreadable(kind, item);
+    const name = findUnreadable(kind, item, names);
     if (name === undefined)
       return fields.length === 0 ? { item, fields } : { item: kind.mark?.(item, fields) ?? item, fields };
     // A field that was mended once and still is wrong cannot be.
-    item = fields.includes(name) ? undefined : mendField(kind, item, name);
+    item = fields.includes(name) ? undefined : mendField(kind, { item, name }, bounds);
     fields.push(name);
   }
   return { fields };
 }
 
-/** Name of a field that cannot be read; undefined when all can. */
-function findUnreadable({ schema }: ItemKind, item: Fields): string | undefined {
-  const read = v.safeParse(schema, item, { abortEarly: true });
-  return read.success ? undefined : String(read.issues[0].path?.[0]?.key ?? '');
+/**
+ * Name of the next field that cannot be read; undefined when all can. `names`: those still to be looked at, in order; the
+ * ones found good are taken from it, so that no long list is read again for each wrong field behind it.
+ */
+function findUnreadable({ schema }: ItemKind, item: Fields, names: string[]): string | undefined {
+  for (let [name] = names; name !== undefined; names.shift(), [name] = names) {
+    const entry = schema.entries[name];
+    const isMissing = !Object.hasOwn(item, name) && entry?.type === 'exact_optional';
+    if (entry !== undefined && !isMissing && !v.is(entry, item[name])) return name;
+  }
+  return undefined;
 }
 
 function fitItem({ shed = [], lost }: ItemKind, raw: Fields, maxBytes: number): { item?: Fields; fields: string[] } {
@@ -148,12 +189,19 @@ function fitItem({ shed = [], lost }: ItemKind, raw: Fields, maxBytes: number): 
 }
 
 /** The item with this field readable, or without it; undefined when it is nothing without the field. */
-function mendField({ schema, lost }: ItemKind, item: Fields, name: string): Fields | undefined {
+function mendField(
+  { schema, lost }: ItemKind,
+  { item, name }: { readonly item: Fields; readonly name: string },
+  bounds: Bounds,
+): Fields | undefined {
   const { [name]: value, ...others } = item;
   const longest = TEXTS[name];
   if (longest !== undefined && typeof value === 'string') return { ...item, [name]: value.slice(0, longest) };
   const element = ELEMENTS[name];
-  if (element !== undefined && Array.isArray(value)) return { ...item, [name]: readElements(element, value) };
+  if (element !== undefined && Array.isArray(value) && value.length <= bounds.elements) {
+    bounds.elements -= value.length;
+    return { ...item, [name]: readElements(element, value) };
+  }
   if (lost !== undefined && Object.hasOwn(lost, name)) return { ...item, [name]: lost[name] };
   return schema.entries[name]?.type === 'exact_optional' ? others : undefined;
 }

@@ -22,6 +22,7 @@ import { type AgentPeer, CLOSE } from '../admission/agent-peer.ts';
 import { AgentSession, STATUS_WINDOW } from './agent-session.ts';
 import { DesiredSender } from '../desired/desired-sender.ts';
 import type { HelloAnswer } from '../sessions/handshake.service.ts';
+import { LargeFrameTurn } from './large-frame-turn.ts';
 import type { LinkParts } from './link-parts.ts';
 import { chooseResumeMode } from '../sessions/resume-mode.rules.ts';
 
@@ -62,6 +63,7 @@ export interface ConnectionParts {
 export class AgentConnection {
   readonly #parts: ConnectionParts;
   readonly #challenge = createChallenge();
+  readonly #largeFrames: LargeFrameTurn;
   #chain: Promise<void> = Promise.resolve();
   #waiting = 0;
   #waitingBytes = 0;
@@ -75,6 +77,10 @@ export class AgentConnection {
   constructor(parts: ConnectionParts) {
     this.#parts = parts;
     this.#log = parts.log;
+    this.#largeFrames = new LargeFrameTurn({
+      monotonicMs: () => parts.link.clock.monotonicMs(),
+      onWait: (pauseMs) => this.#holdLarge(pauseMs),
+    });
   }
 
   async open(): Promise<void> {
@@ -102,6 +108,7 @@ export class AgentConnection {
   }
 
   async close(): Promise<void> {
+    this.#largeFrames.close();
     await this.#chain;
     await this.#session?.close();
   }
@@ -127,6 +134,11 @@ export class AgentConnection {
 
   async #work(data: FrameData): Promise<void> {
     if (!this.#parts.peer.isOpen) return;
+    // Before Welcome such a frame is refused unread.
+    if (this.#session) {
+      await this.#largeFrames.take(typeof data === 'string' ? Buffer.byteLength(data, 'utf8') : data.byteLength);
+      if (!this.#parts.peer.isOpen) return;
+    }
     const { dialect } = this.#parts.peer;
     const maxBytes = this.#session ? MAX_TOLERATED_FRAME_BYTES : MAX_HANDSHAKE_FRAME_BYTES;
     const parsed = dialect.parseAgentFrame(data, maxBytes);
@@ -137,6 +149,12 @@ export class AgentConnection {
     this.#parts.link.seen.note(this.#session.agentId);
     if (parsed.partlyRead) this.#session.tellUnreadable(parsed.message.type, parsed.partlyRead);
     await this.#session.handle(parsed.message);
+  }
+
+  #holdLarge(pauseMs: number): void {
+    this.#log.warn({ code: 'LARGE_FRAMES', pauseMs }, 'another frame above what is allowed waits');
+    this.#closeAfter(SILENCE_TIMEOUT_MS + pauseMs, 'silence');
+    if (this.#session) void this.#parts.peer.send('Slow', { pauseMs });
   }
 
   #shakeHands(message: AgentMessage): Promise<void> {

@@ -1,4 +1,4 @@
-import { digestOf, EMPTY_DIGEST, type StatusItem } from '#protocol';
+import { digestOf, EMPTY_DIGEST, MAX_FRAME_BYTES, type StatusItem } from '#protocol';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 
 import {
@@ -76,6 +76,19 @@ describe('status', () => {
     expect(counts).toEqual([{ mode: 'Sentinel', version: '8.0.1', phase: 'Ready', count: 1 }]);
     const changes = await query(`SELECT kind FROM change_log WHERE subject = $1`, [wanted.hubUid]);
     expect(changes.length).toBeGreaterThanOrEqual(2);
+    agent.close();
+  });
+
+  it('in frames above what is allowed is read one after the other, and the agent is told to slow down', async () => {
+    const { agent } = await openSession(hub, await enrolAgent(hub));
+    for (const counter of [0, 1]) {
+      const liveSpec = { config: { text: 'y'.repeat(MAX_FRAME_BYTES) } } as never;
+      agent.send('StatusBatch', { counter, items: [itemOf(undefined, `large-${counter}`, { liveSpec })] });
+    }
+    const { pauseMs } = await agent.next('Slow');
+    expect(pauseMs).toBeGreaterThan(0);
+    expect(await agent.next('StatusAck')).toEqual({ counter: 0 });
+    expect(agent.closeCode).toBeUndefined();
     agent.close();
   });
 
