@@ -74,9 +74,12 @@ describe('a probe of commits', () => {
     await admin.query('SELECT pg_advisory_lock(1)');
     const waiting = Array.from({ length: 20 }, () => pool.query('SELECT pg_advisory_xact_lock_shared(1)'));
     await expect.poll(() => countWaiting(admin), WAIT).toBe(16);
-    const probes = new ProbeConnection(databaseUrl, sockets);
+    const guard = new LineageGuard();
+    const probes = new ProbeConnection(databaseUrl, sockets, guard);
     ends.push(() => probes.close());
     await probes.probe();
+    // A restored database is noticed before the probe writes to its log.
+    expect(guard.known).toBeDefined();
     await admin.query('SELECT pg_advisory_unlock(1)');
     await Promise.all(waiting);
 
@@ -89,7 +92,7 @@ describe('a probe of commits', () => {
 
   it('fails when its connection is closed beside a host that has vanished', async () => {
     const host = await startVanishingHost(await createTestDatabase());
-    const probes = new ProbeConnection(host.url, new DatabaseSockets());
+    const probes = new ProbeConnection(host.url, new DatabaseSockets(), new LineageGuard());
     await probes.probe();
     host.vanish();
     const asked = probes.probe().then(() => 'committed', String);

@@ -41,7 +41,7 @@ export async function prepareRuntime(
   const databaseSockets = new DatabaseSockets();
   const connection = { name: replica, sockets: databaseSockets };
   const dataSource = await patience.carry(() => openDataSource(databaseUrl, schema, connection, guard));
-  const probes = new ProbeConnection(databaseUrl, databaseSockets);
+  const probes = new ProbeConnection(databaseUrl, databaseSockets, guard);
   const probe = (): Promise<void> => probes.probe();
   const commits = new CommitWatch({ log, nowMs: () => systemClock.monotonicMs() });
   const countCommits = (): number => commits.count;

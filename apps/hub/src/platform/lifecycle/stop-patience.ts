@@ -1,9 +1,9 @@
 /**
  * How long a replica that stops waits for its database: as long as any of its commits ends within seconds, one of status or a
  * small one that is asked for all the time. When none does, all its connections are given up, so that the stop ends within
- * what Kubernetes leaves it. A stall of a few seconds is none of its reasons: those who have their time to go would lose it. What was not committed was not
- * acknowledged; agents tell it again to another replica. Sessions whose end could not be written are closed as those of a
- * replica that was killed.
+ * what Kubernetes leaves it; not for a stall of a few seconds, which would cut off all who were given their time to go. What
+ * was not committed was not acknowledged; agents tell it again to another replica. Sessions whose end could not be written are
+ * closed as those of a replica that was killed.
  *
  * Patience is counted in looks, not by the clock: a process that got no processor for a while must not take its own pause for
  * the database's.
