@@ -18,8 +18,9 @@ const optionsFor = (port: number, more: Partial<LinkOptions> = {}): LinkOptions 
   host: '127.0.0.1',
   port,
   credentials: () => undefined,
-  connectTimeoutMs: 200,
-  commandTimeoutMs: 100,
+  // Long, so that a busy machine does not look like a silent server; a test of silence gives a short one.
+  connectTimeoutMs: 5_000,
+  commandTimeoutMs: 5_000,
   ...more,
 });
 
@@ -61,7 +62,8 @@ describe('a link to a data pod', () => {
   ] as const)('when %s the facts say %s', async (_name, reason, state, listening) => {
     const server = await fakeRedis(state);
     if (!listening) await server.stop();
-    const link = openLink(server.port, { credentials: () => ({ username: 'default', password: CANARY }) });
+    const credentials = () => ({ username: 'default', password: CANARY });
+    const link = openLink(server.port, { credentials, ...(reason === 'TIMEOUT' ? { commandTimeoutMs: 100 } : {}) });
     const facts = await link.probe();
     expect(facts).toMatchObject({ reachable: false, reason });
     expect(JSON.stringify(facts)).not.toContain(CANARY);
@@ -92,7 +94,7 @@ describe('a link to a data pod', () => {
   it('does not take its own closing, nor a frozen server, for an end by the other side', async () => {
     const ends: ConnectionEnd[] = [];
     const server = await fakeRedis();
-    const link = openLink(server.port, { onEnd: (end) => ends.push(end) });
+    const link = openLink(server.port, { onEnd: (end) => ends.push(end), commandTimeoutMs: 100 });
     await link.probe();
     server.state.frozen = true;
     for (let round = 0; round < 4; round += 1) expect(await link.probe()).toMatchObject({ reason: 'TIMEOUT' });
