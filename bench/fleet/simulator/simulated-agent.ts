@@ -58,6 +58,7 @@ export class SimulatedAgent {
   #deadline: NodeJS.Timeout | undefined;
   #redial: NodeJS.Timeout | undefined;
   #leaveWheel: (() => void) | undefined;
+  #leaveTimer: NodeJS.Timeout | undefined;
   #end: SessionEnd | undefined;
   #failure = '';
   #inSync = false;
@@ -231,7 +232,8 @@ export class SimulatedAgent {
   }
 
   #leave(afterMs: number): void {
-    setTimeout(() => {
+    clearTimeout(this.#leaveTimer);
+    this.#leaveTimer = setTimeout(() => {
       this.#end = { kind: 'ASKED', afterMs: 0, welcomed: true, reason: 'the hub asked' };
       this.#close('the hub asked to reconnect');
     }, afterMs);
@@ -239,12 +241,15 @@ export class SimulatedAgent {
 
   #close(why: string): void {
     this.#failure ||= why;
-    this.#socket?.close(1000);
-    setTimeout(() => this.#socket?.terminate(), 1_000).unref();
+    // This one and not its successor, which may be there in a second.
+    const socket = this.#socket;
+    socket?.close(1000);
+    setTimeout(() => socket?.terminate(), 1_000).unref();
   }
 
   #ended(open: boolean, reason: string): void {
     clearTimeout(this.#deadline);
+    clearTimeout(this.#leaveTimer);
     const welcomed = this.#outbox !== undefined;
     this.#world.tally.ended({ open, welcomed, inSync: this.#inSync, why: this.#failure || reason });
     this.#outbox?.close();

@@ -83,7 +83,8 @@ describe('a probe of commits', () => {
     await admin.query('SELECT pg_advisory_unlock(1)');
     await Promise.all(waiting);
 
-    const ended = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%emit_message%' AND pid <> pg_backend_pid()`;
+    const ended = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%emit_message%'
+      AND datname = current_database() AND pid <> pg_backend_pid()`;
     expect((await admin.query(ended)).rowCount).toBe(1);
     await expect.poll(() => probes.probe().then(() => 'committed', String), WAIT).toBe('committed');
     await probes.close();
