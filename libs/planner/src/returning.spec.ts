@@ -53,13 +53,16 @@ const tellSize = (snapshot: RedisClusterSnapshot, size: number): RedisClusterSna
 
 describe('a pod that came back to an old volume, in an outage', () => {
   const empty = [waitingFacts(P0), waitingFacts(P1), waitingFacts(P2)];
-  it.each(['Refuse', 'Allow'] as const)('nothing is started empty before it has joined: dataLossPolicy %s', (policy) => {
-    const made = plan(draw(empty, { '2': STAMP }, { failover: { dataLossPolicy: policy } }));
-    expect(promoted(made)).toEqual([]);
-    expect(asked(made)).toMatchObject({ status: 'True', reason: 'OnlyOldData' });
-    expect(asked(made)?.message).toContain(`${P2} /data/left-behind.${STAMP}`);
-    expect(asked(made)?.message).toContain(`on ${P0}.`);
-  });
+  it.each(['Refuse', 'Allow'] as const)(
+    'nothing is started empty before it has joined: dataLossPolicy %s',
+    (policy) => {
+      const made = plan(draw(empty, { '2': STAMP }, { failover: { dataLossPolicy: policy } }));
+      expect(promoted(made)).toEqual([]);
+      expect(asked(made)).toMatchObject({ status: 'True', reason: 'OnlyOldData' });
+      expect(asked(made)?.message).toContain(`${P2} /data/left-behind.${STAMP}`);
+      expect(asked(made)?.message).toContain(`on ${P0}.`);
+    },
+  );
 
   it('after it has joined, the loss is declared as before', () => {
     const made = plan(draw(empty, {}, { failover: { dataLossPolicy: 'Allow' } }));
