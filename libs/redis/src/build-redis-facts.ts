@@ -13,8 +13,20 @@ export type ReachableRedis = Extract<RedisNodeFacts, { reachable: true }>;
 /** INFO sections that the facts are read from; asked for in one command (Redis 7.0 and later take several). */
 export const INFO_SECTIONS = ['server', 'replication', 'persistence', 'memory', 'keyspace'] as const;
 
-export const buildRedisFacts = (infoText: string, config: Pairs): ReachableRedis => {
+export const buildRedisFacts = (infoText: string, config: Pairs): ReachableRedis => readRedis(infoText, config).facts;
+
+export interface RedisReading {
+  readonly facts: ReachableRedis;
+  /** How far a replica has read its primary's stream: further than `offsetBytes` where it has not applied all of it. */
+  readonly readBytes: number;
+}
+
+export const readRedis = (infoText: string, config: Pairs): RedisReading => {
   const info = parseInfo(infoText);
+  return { facts: readFacts(info, config), readBytes: readInfoNumber(info, 'slave_read_repl_offset', 0) };
+};
+
+const readFacts = (info: InfoFields, config: Pairs): ReachableRedis => {
   const role = info['role'] === 'slave' ? 'slave' : 'master';
   return {
     reachable: true,
@@ -33,10 +45,6 @@ export const buildRedisFacts = (infoText: string, config: Pairs): ReachableRedis
     config: { ...config },
   };
 };
-
-/** How far a replica has read its primary's stream, which is further than `offsetBytes` where it has not applied all of it. */
-export const readReadBytes = (infoText: string): number =>
-  readInfoNumber(parseInfo(infoText), 'slave_read_repl_offset', 0);
 
 const readMemory = (info: InfoFields): Pick<ReachableRedis, 'usedMemoryBytes' | 'maxmemoryBytes'> => {
   const [used, max] = [readInfoNumber(info, 'used_memory', -1), readInfoNumber(info, 'maxmemory', -1)];

@@ -10,8 +10,8 @@ import type { AclExpectation } from './acl-facts.ts';
 import type { RedisCommand } from './assert-command-allowed.ts';
 import { applyConfig } from './apply-config.ts';
 import type { AppliedConfig } from './apply-config.ts';
-import { INFO_SECTIONS, buildRedisFacts, readReadBytes } from './build-redis-facts.ts';
-import type { ReachableRedis } from './build-redis-facts.ts';
+import { INFO_SECTIONS, readRedis } from './build-redis-facts.ts';
+import type { ReachableRedis, RedisReading } from './build-redis-facts.ts';
 import { done, refused, unchanged } from './command-outcome.ts';
 import type { CommandOutcome } from './command-outcome.ts';
 import { buildRedisMetrics } from './exporter/build-redis-metrics.ts';
@@ -216,14 +216,13 @@ export class RedisLink {
     return (await this.#readAll(configNames)).facts;
   }
 
-  async #readAll(configNames: readonly string[]): Promise<{ facts: ReachableRedis; readBytes: number }> {
+  async #readAll(configNames: readonly string[]): Promise<RedisReading> {
     const commands: RedisCommand[] = [['INFO', ...INFO_SECTIONS]];
     if (configNames.length > 0) commands.push(['CONFIG', 'GET', ...configNames]);
     const [info, config] = await this.#connection.run(commands);
     const text = valueOf(info);
     if (typeof text !== 'string') throw new RedisCallError('OTHER', 'INFO gave no text');
-    const facts = buildRedisFacts(text, config === undefined ? {} : parsePairs(valueOf(config)));
-    return { facts, readBytes: readReadBytes(text) };
+    return readRedis(text, config === undefined ? {} : parsePairs(valueOf(config)));
   }
 
   /**

@@ -4,3 +4,4 @@ export * from './link/index.ts';
 export * from './protocol/index.ts';
 export * from './world/index.ts';
 export * from './guard/start-guard.ts';
+export * from './guard/guard-scene.ts';

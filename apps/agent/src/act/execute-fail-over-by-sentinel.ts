@@ -28,23 +28,19 @@ export const executeFailOverBySentinel: Executor<'FailOverBySentinel'> = async (
   const { assertMayWrite } = context;
   const seen = await readUnlinked(replicas);
   const undo = await steerSentinel({ sentinel, masterName, followers: seen, silentHosts, assertMayWrite });
-  let promoted: Follower | undefined;
-  let followers: readonly Follower[];
-  try {
+  const command = async (): Promise<readonly [Follower | undefined, readonly Follower[]]> => {
     // After the steering, which may have taken seconds: a process that was restarted meanwhile is no dead one.
-    [, followers] = await Promise.all([assertStillDead(action, context), readUnlinked(replicas)]);
+    const [, followers] = await Promise.all([assertStillDead(action, context), readUnlinked(replicas)]);
     assertMayWrite();
     throwIfRefused(await sentinel.failOver(masterName, { host: expectPrimaryHost, port: REDIS_PORT }));
-    promoted = await untilPromoted(followers);
-  } finally {
-    await undo();
-  }
-  const next = promoted;
-  if (next === undefined) return;
+    return [await untilPromoted(followers), followers];
+  };
+  const [promoted, followers] = await command().finally(undo);
+  if (promoted === undefined) return;
   assertMayWrite();
   // It may have been fenced before it was a replica: a pause goes on through both changes of role.
-  await next.link.resumeWrites();
-  await Promise.all(followers.map((follower) => follow(follower, next, expectPrimaryHost)));
+  await promoted.link.resumeWrites();
+  await Promise.all(followers.map((follower) => follow(follower, promoted, expectPrimaryHost)));
 };
 
 const assertStillDead = async (

@@ -57,9 +57,12 @@ const viewOf = (views: readonly ReplicaView[], { to }: Handover): ReplicaView | 
 /** Known, up, and of a priority that no other replica it may choose shares or beats. */
 const isFirstChoice = (views: readonly ReplicaView[], handover: Handover): boolean => {
   const target = viewOf(views, handover);
-  if (target === undefined || target.priority === 0 || target.flags.some((flag) => UNFIT.has(flag))) return false;
+  if (target === undefined || !isChoosable(target)) return false;
   return views.every((view) => view === target || view.priority === 0 || view.priority > target.priority);
 };
 
-/** Flags of a replica that a Sentinel does not choose. */
-export const UNFIT: ReadonlySet<string> = new Set(['s_down', 'o_down', 'disconnected']);
+/** A Sentinel may promote it, by what it last heard. */
+export const isChoosable = ({ priority, flags }: ReplicaView): boolean =>
+  priority !== 0 && !flags.some((flag) => UNFIT.has(flag));
+
+const UNFIT: ReadonlySet<string> = new Set(['s_down', 'o_down', 'disconnected']);

@@ -11,7 +11,7 @@ import { REPLICA_PRIORITY, SENTINEL_INFO_PERIOD_MS } from '#domain';
 import type { RedisLink, ReplicaView, SentinelLink } from '#redis';
 import { RefusedError, throwIfRefused } from './execution-context.ts';
 import { pollUntil } from './poll-until.ts';
-import { PREFERRED, UNFIT } from './prefer-target.ts';
+import { PREFERRED, isChoosable } from './prefer-target.ts';
 
 const POLL_MS = 20;
 const FAST_INFO_MS = 100;
@@ -70,12 +70,7 @@ const mayChooseInVain = (
   { followers, silentHosts }: Steering,
   furthest: Follower,
 ): boolean => {
-  const others = views.filter(
-    (view) =>
-      view.priority !== 0 &&
-      !view.flags.some((flag) => UNFIT.has(flag)) &&
-      !followers.some((follower) => isOf(view, follower)),
-  );
+  const others = views.filter((view) => isChoosable(view) && !followers.some((follower) => isOf(view, follower)));
   const mayBeFurther = ({ host, offsetBytes }: ReplicaView): boolean =>
     silentHosts.includes(host) || offsetBytes > furthest.offsetBytes;
   return others.length > 0 && !others.some(mayBeFurther);

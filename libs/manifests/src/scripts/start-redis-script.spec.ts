@@ -2,11 +2,13 @@ import { createHash } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { WAITING_PRIMARY_HOST, type RedisClusterSpec } from '#domain';
-import { GUARD, startGuard as start, type GuardScene as Scene } from '#testing';
+import { WAITING_PRIMARY_HOST } from '#domain';
+import { GUARD, GUARD_SCENE, startGuard as start, type GuardScene as Scene } from '#testing';
 
 /** The real scripts on a disk of their own, see startGuard. */
 const { names, podIp: ME, passwords: PASSWORDS } = GUARD;
+const { HERE, AOF, EMPTY_RDB, RDB_WITH_KEY, WITH_DATA, UNTOUCHED, sentinelSays, sentinel, allSentinels, spec } =
+  GUARD_SCENE;
 
 /** As the engines end at a configuration that they do not take (seen on Redis 7.0, 8.0, 8.6 and Valkey 8.1, 9.1). */
 const refuseLines = (refusing: string) => `#!/bin/sh
@@ -22,50 +24,11 @@ const OF_NAMES = `${refuseLines('maxmemory-policy bogus')}
 grep -E '^(foo|atoll-end)' "$1" | sed "s/.*/1:M 30 Nov 2026 # >>> '&'/"
 `;
 
-const EMPTY_RDB = Buffer.concat([
-  Buffer.from('REDIS0010'),
-  Buffer.from([0xfa, 0x09]),
-  Buffer.from('redis-ver'),
-  Buffer.from([0x06]),
-  Buffer.from('7.0.15'),
-  Buffer.from([0xff, 1, 2, 3, 4, 5, 6, 7, 8]),
-]);
-const RDB_WITH_KEY = Buffer.concat([
-  Buffer.from('REDIS0010'),
-  Buffer.from([0xfe, 0x00, 0xfb, 0x01, 0x00, 0x00, 0x01]),
-  Buffer.from('a'),
-  Buffer.from([0x01]),
-  Buffer.from('1'),
-  Buffer.from([0xff, 1, 2, 3, 4, 5, 6, 7, 8]),
-]);
-
-const AOF = 'appendonlydir/appendonly.aof';
-const aofFiles = (base: Buffer, increment: string): Record<string, string | Buffer> => ({
-  [`${AOF}.manifest`]: 'file appendonly.aof.1.base.rdb seq 1 type b\nfile appendonly.aof.1.incr.aof seq 1 type i\n',
-  [`${AOF}.1.base.rdb`]: base,
-  [`${AOF}.1.incr.aof`]: increment,
-});
-const WITH_DATA = aofFiles(EMPTY_RDB, '*3\r\n$3\r\nSET\r\n');
-const UNTOUCHED = aofFiles(EMPTY_RDB, '');
-
-const sentinelSays = (ip: string, flags = 'master') =>
-  ['OK', 'name', names.masterName, 'ip', ip, 'port', '6379', 'runid', 'x', 'flags', flags, ''].join('\n');
 const NO_MASTER = 'OK\nERR No such master with that name\n\n';
 const master = (ip: string) => `OK\nmaster\n100\nid=3 addr=10.0.0.10:5 laddr=${ip}:6379 fd=8 name= user=sentinel\n`;
 const slaveOf = (ip: string, own = '10.0.0.99') =>
   `OK\nslave\n${ip}\n6379\nconnected\n100\nid=3 addr=10.0.0.10:5 laddr=${own}:6379 fd=8\n`;
-const sentinel = (ordinal: number) => `${names.sentinel}-${ordinal}.${names.podsService}`;
 const peer = (ordinal: number) => `${names.redis}-${ordinal}.${names.podsService}`;
-const allSentinels = (answer: string) => ({ [sentinel(0)]: answer, [sentinel(1)]: answer, [sentinel(2)]: answer });
-
-const spec = (mode: RedisClusterSpec['mode'], enabled = true): RedisClusterSpec => ({
-  engine: { type: 'Redis', version: '8.0' },
-  mode,
-  persistence: { enabled },
-  ...(mode === 'Sentinel' ? { sentinel: { downAfter: '1s' } } : {}),
-});
-
-const HERE = [sentinelSays(ME), sentinelSays('10.0.0.7')] as const;
 
 describe('the startup guard', () => {
   it('starts a Standalone at once, empty or not', () => {
