@@ -6,6 +6,7 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { claimPorts } from '#testing';
 import { enrolCluster, type EnrolledCluster } from '../tools/fleet/member-cluster.ts';
 import { startHub, type HubProcess } from '../tools/fleet/hub-process.ts';
 import {
@@ -54,7 +55,14 @@ async function start(): Promise<Fleet> {
     log,
   });
   const hubDataDir = mkdtempSync(join(tmpdir(), 'atoll-e2e-hub-'));
-  const hub = await startHub({ dataDir: hubDataDir, publicHost: kubernetes.cluster('a').hostAddress });
+  // The hub is to come back on the ports it had.
+  const [apiPort = 0, agentPort = 0] = await claimPorts(2);
+  const hub = await startHub({
+    dataDir: hubDataDir,
+    publicHost: kubernetes.cluster('a').hostAddress,
+    apiPort,
+    agentPort,
+  });
   const enrol = async (name: string, region: string): Promise<MemberCluster> => {
     const cluster = kubernetes.cluster(name);
     const enrolled = await enrolCluster(hub.api, cluster, { helm, agentImage: agent.reference, region });

@@ -1,9 +1,8 @@
-import { once } from 'node:events';
 import { mkdtempSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { claimPort } from '#testing';
 import { startHub, type HubProcess } from '../tools/fleet/hub-process.ts';
 import {
   createRedisCluster,
@@ -32,7 +31,7 @@ beforeAll(async () => {
   fleet = await sharedFleet();
   await Promise.all([makeNamespace(fleet.a.cluster, NAMESPACE), makeNamespace(fleet.b.cluster, NAMESPACE)]);
   const tls = join(fleet.hubDataDir, 'tls');
-  secondAgentPort = await freePort();
+  secondAgentPort = await claimPort();
   second = await startHub({
     dataDir: mkdtempSync(join(tmpdir(), 'atoll-e2e-hub-two-')),
     publicHost: fleet.a.cluster.hostAddress,
@@ -48,14 +47,6 @@ beforeAll(async () => {
     },
   });
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0);
-  await once(server, 'listening');
-  const { port: found } = server.address() as AddressInfo;
-  server.close();
-  return found;
-}
 
 const port = (address: string): string => address.slice(address.lastIndexOf(':') + 1);
 

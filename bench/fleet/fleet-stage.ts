@@ -3,10 +3,10 @@
  * TLS ends in front, and the simulator. Whatever was started is stopped in the opposite order, also when a step fails.
  */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
+import { claimPort } from '#testing';
 import { startHub, type HubProcess } from '../../tools/fleet/hub-process.ts';
 import { readUsage, readUsageOfAll, type Usage } from './process-usage.ts';
 import { planHaproxy } from './raise-file-limit.ts';
@@ -49,14 +49,6 @@ export interface FleetStage {
   stop(): Promise<void>;
 }
 
-async function findFreePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
-
 const PUBLIC_HOST = 'localhost';
 
 interface Ports {
@@ -90,7 +82,7 @@ export async function startStage(options: StageOptions): Promise<FleetStage> {
   try {
     const dataDir = await mkdtemp(join(tmpdir(), 'atoll-fleet-'));
     cleanUps.push(() => rm(dataDir, { recursive: true, force: true }));
-    const ports = { agent: await findFreePort(), front: await findFreePort() };
+    const ports = { agent: await claimPort(), front: await claimPort() };
     const start = (): Promise<HubProcess> => startHub(hubOptions(dataDir, ports, options));
     let hub = await start();
     cleanUps.push(() => hub.stop());

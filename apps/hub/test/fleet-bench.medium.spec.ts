@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
+import { claimPort } from '#testing';
 import { FleetChanger } from '../../../bench/fleet/measure-change.ts';
 import { QUERIES } from '../../../bench/fleet/measure-queries.ts';
 import { CLUSTERS_PER_AGENT } from '../../../bench/fleet/fleet-model.ts';
@@ -53,7 +54,7 @@ async function until(what: string, holds: (report: SimulatorReport) => boolean):
 
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'atoll-hub-'));
-  hub = await start(await createTestDatabase(), 0);
+  hub = await start(await createTestDatabase(), await claimPort());
   const { ready } = hub;
   const settings = { fromAgent: 0, toAgent: AGENTS, hubAddress: ready.agentAddress };
   const hubEpoch = await seedFleet(ready.databaseUrl, AGENTS);

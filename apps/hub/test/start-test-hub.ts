@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { inject } from 'vitest';
 
+import { claimPort } from '#testing';
 import type { HubConfig } from '../src/platform/config/hub-config.ts';
 import { startHub, type RunningHub } from '../src/start-hub.ts';
 
@@ -37,7 +38,8 @@ export async function startTestHub(
     environment: 'development',
     listenAddress: '127.0.0.1',
     apiPort: 0,
-    agentPort: 0,
+    // A test may start the next hub on the port of this one, while agents dial it.
+    agentPort: await claimPort(),
     agentTls: true,
     publicAgentAddresses: [],
     logLevel: 'silent',

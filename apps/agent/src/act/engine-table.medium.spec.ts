@@ -5,13 +5,13 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { RESTART_ONLY_CONFIG, explainOwnedConfig, explainUnsafeConfig, isSameConfigValue } from '#domain';
 import { RedisLink } from '#redis';
+import { claimPort } from '#testing';
 import { ensureEnginePrograms } from '../../../../tools/local-kubernetes/index.ts';
 
 const HOST = '127.0.0.1';
@@ -41,20 +41,10 @@ afterEach(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
 });
 
-const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, HOST, () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
-    });
-  });
-
 const start = async (command: readonly string[], lines: readonly string[]): Promise<RedisLink> => {
   const folder = mkdtempSync(join(tmpdir(), 'engine-table-'));
   folders.push(folder);
-  const port = await freePort();
+  const port = await claimPort();
   const file = join(folder, 'redis.conf');
   writeFileSync(file, [...lines, `port ${port}`, `dir ${folder}`, 'appendonly no', ''].join('\n'));
   const [program = '', ...words] = command;

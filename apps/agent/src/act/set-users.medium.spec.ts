@@ -2,7 +2,6 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,6 +9,7 @@ import { Redis } from 'ioredis';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { RedisClusterObject } from '#domain';
 import { RedisLink } from '#redis';
+import { claimPort } from '#testing';
 import { ensureEnginePrograms } from '../../../../tools/local-kubernetes/index.ts';
 import { aclExpectation } from '../acl-expectation.ts';
 
@@ -20,16 +20,6 @@ afterEach(() => {
   for (const end of endings.splice(0)) end();
   for (const child of running.splice(0)) child.kill('SIGKILL');
 });
-
-const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, HOST, () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
-    });
-  });
 
 const VALUES = { atoll: 'pw-atoll', replication: 'pw-repl', sentinel: 'pw-sentinel', app: 'pw-app' };
 
@@ -42,7 +32,7 @@ const resource = (users: readonly { readonly name: string; readonly rules: strin
 const start = async (command: readonly string[]) => {
   const folder = mkdtempSync(join(tmpdir(), 'set-users-'));
   endings.push(() => rmSync(folder, { recursive: true, force: true }));
-  const port = await freePort();
+  const port = await claimPort();
   const acl = join(folder, 'users.acl');
   writeFileSync(acl, `user default off\nuser atoll on >${VALUES.atoll} ~* &* +@all\n`);
   const file = join(folder, 'redis.conf');

@@ -4,12 +4,13 @@
  */
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import { mkdtemp, mkdir, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import { constants } from 'node:fs';
+import { access, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RedisLink, SentinelLink } from '#redis';
+import { claimPorts } from '../ports/claim-ports.ts';
 
 export interface SentinelSetOptions {
   /** The words that start redis-server. */
@@ -39,44 +40,56 @@ const HOST = '127.0.0.1';
 const READY_WITHIN_MS = 20_000;
 const noLogin = (): undefined => undefined;
 
-/** Resolves when every replica is linked and every Sentinel knows all replicas and peers. */
+/**
+ * Resolves when every replica is linked and every Sentinel knows all replicas and peers. Sentinels are started after that:
+ * they ask the primary for its replicas at their first connection, and then only every ten seconds.
+ */
 export const startSentinelSet = async (options: SentinelSetOptions): Promise<SentinelSet> => {
-  const folder = await mkdtemp(join(tmpdir(), 'sentinel-set-'));
-  const children: ChildProcess[] = [];
+  const folder = await mkdtemp(join(await findFolder(), 'sentinel-set-'));
+  const children: StartedServer[] = [];
+  const data: SentinelSet['data'][number][] = [];
+  const sentinels: SentinelSet['sentinels'][number][] = [];
   const stop = async (): Promise<void> => {
-    await Promise.all(children.map(stopChild));
+    for (const { link } of [...data, ...sentinels]) link.close();
+    await Promise.all(children.map(({ child }) => stopChild(child)));
     await rm(folder, { recursive: true, force: true });
   };
+  const set: SentinelSet = { data, sentinels, stop };
+  const ports = await claimPorts(options.size + options.sentinels);
+  const primaryPort = ports[0] ?? 0;
+  const start = async (name: string, port: number, lines: readonly string[], words: readonly string[] = []) => {
+    const server = await startServer({ home: join(folder, name), name, port, lines, command: options.server, words });
+    children.push(server);
+    return { name, port, pid: server.child.pid ?? 0 };
+  };
   try {
-    const ports = await freePorts(options.size + options.sentinels);
-    const start = (name: string, port: number, lines: readonly string[], words: readonly string[]) =>
-      startServer({ folder, name, port, lines, command: [...options.server], words, children });
-    const data = await Promise.all(
-      ports.slice(0, options.size).map(async (port, ordinal) => ({
-        ...(await start(`redis-${ordinal}`, port, dataLines(options, ordinal, ports[0] ?? 0), [])),
-        link: new RedisLink({ host: HOST, port, credentials: noLogin }),
-      })),
-    );
-    const sentinels = await Promise.all(
-      ports.slice(options.size).map(async (port, ordinal) => ({
-        ...(await start(`sentinel-${ordinal}`, port, sentinelLines(options, ports[0] ?? 0), ['--sentinel'])),
-        link: new SentinelLink({ host: HOST, port, credentials: noLogin }),
-      })),
-    );
-    const set: SentinelSet = {
-      data,
-      sentinels,
-      stop: async () => {
-        for (const { link } of [...data, ...sentinels]) link.close();
-        await stop();
-      },
-    };
-    await awaitReady(set, options);
+    for (const [ordinal, port] of ports.slice(0, options.size).entries()) {
+      const server = await start(`redis-${ordinal}`, port, dataLines(options, ordinal, primaryPort));
+      data.push({ ...server, link: new RedisLink({ host: HOST, port, credentials: noLogin }) });
+    }
+    await awaitReady(children, () => findUnlinked(set));
+    for (const [ordinal, port] of ports.slice(options.size).entries()) {
+      const server = await start(`sentinel-${ordinal}`, port, sentinelLines(options, primaryPort), ['--sentinel']);
+      sentinels.push({ ...server, link: new SentinelLink({ host: HOST, port, credentials: noLogin }) });
+    }
+    await awaitReady(children, () => findUnaware(set, options));
     return set;
   } catch (error) {
     await stop();
     throw error;
   }
+};
+
+/**
+ * In memory where the machine offers that: a Sentinel writes each thing it learns to its file and waits for the disk; when
+ * that takes two seconds it thinks that its clock jumped and decides nothing for half a minute (TILT).
+ */
+const findFolder = async (): Promise<string> => {
+  const memory = '/dev/shm';
+  return access(memory, constants.W_OK).then(
+    () => memory,
+    () => tmpdir(),
+  );
 };
 
 const dataLines = ({ config = [], size }: SentinelSetOptions, ordinal: number, primaryPort: number): string[] => [
@@ -94,24 +107,27 @@ const sentinelLines = ({ masterName, sentinels, downAfterMs }: SentinelSetOption
 ];
 
 interface ServerStart {
-  readonly folder: string;
+  readonly home: string;
   readonly name: string;
   readonly port: number;
   readonly lines: readonly string[];
-  readonly command: readonly string[];
+  readonly command: readonly [string, ...string[]];
   readonly words: readonly string[];
-  readonly children: ChildProcess[];
 }
 
-const startServer = async ({ folder, name, port, lines, command, words, children }: ServerStart) => {
-  const home = join(folder, name);
+interface StartedServer {
+  readonly name: string;
+  readonly child: ChildProcess;
+  readonly logFile: string;
+}
+
+const startServer = async ({ home, name, port, lines, command, words }: ServerStart): Promise<StartedServer> => {
   await mkdir(home);
-  const config = [`port ${port}`, `bind ${HOST}`, 'protected-mode no', `dir ${home}`, ...lines, ''].join('\n');
-  await writeFile(join(home, 'server.conf'), config);
-  const [program = '', ...args] = [...command, join(home, 'server.conf'), ...words];
-  const child = spawn(program, args, { stdio: 'ignore' });
-  children.push(child);
-  return { name, port, pid: child.pid ?? 0 };
+  const logFile = join(home, 'server.log');
+  const own = [`port ${port}`, `bind ${HOST}`, 'protected-mode no', `dir ${home}`, `logfile ${logFile}`];
+  await writeFile(join(home, 'server.conf'), [...own, ...lines, ''].join('\n'));
+  const [program, ...args] = [...command, join(home, 'server.conf'), ...words] as [string, ...string[]];
+  return { name, child: spawn(program, args, { stdio: 'ignore' }), logFile };
 };
 
 const stopChild = async (child: ChildProcess): Promise<void> => {
@@ -121,42 +137,40 @@ const stopChild = async (child: ChildProcess): Promise<void> => {
   await ended;
 };
 
-const freePorts = async (count: number): Promise<number[]> => {
-  const servers = Array.from({ length: count }, () => createServer());
-  const ports = await Promise.all(
-    servers.map(
-      (server) =>
-        new Promise<number>((resolve, reject) => {
-          server.once('error', reject);
-          server.listen(0, HOST, () => {
-            const address = server.address();
-            resolve(typeof address === 'object' && address !== null ? address.port : 0);
-          });
-        }),
-    ),
-  );
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return ports;
-};
-
-const awaitReady = async (set: SentinelSet, options: SentinelSetOptions): Promise<void> => {
+/** Throws with what is missing, and the last words of a server that ended. */
+const awaitReady = async (servers: readonly StartedServer[], findMissing: () => Promise<string[]>): Promise<void> => {
   const endMs = performance.now() + READY_WITHIN_MS;
-  while (!(await isReady(set, options))) {
-    if (performance.now() > endMs) throw new Error('The servers did not become ready in time.');
-    await sleep(100);
+  for (;;) {
+    const ended = servers.find(({ child }) => child.exitCode !== null || child.signalCode !== null);
+    if (ended !== undefined) throw new Error(`${ended.name} ended at its start:\n${await readTail(ended)}`);
+    const missing = await findMissing();
+    if (missing.length === 0) return;
+    if (performance.now() > endMs) {
+      const logs = await Promise.all(servers.map(async (server) => `${server.name}:\n${await readTail(server)}`));
+      throw new Error(`Not ready after ${READY_WITHIN_MS} ms: ${missing.join('; ')}\n${logs.join('\n')}`);
+    }
+    await sleep(50);
   }
 };
 
-const isReady = async ({ data, sentinels }: SentinelSet, options: SentinelSetOptions): Promise<boolean> => {
+const readTail = async ({ logFile }: StartedServer): Promise<string> =>
+  (await readFile(logFile, 'utf8').catch(() => 'no log')).trimEnd().split('\n').slice(-8).join('\n');
+
+const findUnlinked = async ({ data }: SentinelSet): Promise<string[]> => {
   const nodes = await Promise.all(data.map(({ link }) => link.probe()));
-  const views = await Promise.all(sentinels.map(({ link }) => link.probe(options.masterName)));
-  const linked = nodes.every((facts, index) => facts.reachable && (index === 0 || facts.linkUp === true));
-  const watched = views.every(
-    (facts) =>
-      facts.reachable &&
-      facts.knownReplicas === options.size - 1 &&
-      facts.otherSentinels === options.sentinels - 1 &&
-      facts.quorumOk,
+  return nodes.flatMap((facts, index) =>
+    facts.reachable && (index === 0 || facts.linkUp === true) ? [] : [`redis-${index} says ${JSON.stringify(facts)}`],
   );
-  return linked && watched;
+};
+
+const findUnaware = async ({ sentinels }: SentinelSet, options: SentinelSetOptions): Promise<string[]> => {
+  const views = await Promise.all(sentinels.map(({ link }) => link.probe(options.masterName)));
+  return views.flatMap((facts, index) =>
+    facts.reachable &&
+    facts.knownReplicas === options.size - 1 &&
+    facts.otherSentinels === options.sentinels - 1 &&
+    facts.quorumOk
+      ? []
+      : [`sentinel-${index} says ${JSON.stringify(facts)}`],
+  );
 };
