@@ -5,6 +5,7 @@ export default defineConfig({
     include: ['apps/**/*.spec.ts', 'libs/**/*.spec.ts', 'tools/**/*.spec.ts', 'bench/**/*.spec.ts'],
     exclude: ['**/node_modules/**', '**/dist/**', '**/*.medium.spec.ts'],
     environment: 'node',
+    setupFiles: ['tools/test/seed-properties.ts'],
     passWithNoTests: false,
     // Most of the time of the slow files is waiting, not work; files share workers, since starting one costs more than most files.
     pool: 'threads',

@@ -10,6 +10,7 @@ export default defineConfig({
   test: {
     include: ['apps/**/*.medium.spec.ts'],
     environment: 'node',
+    setupFiles: ['tools/test/seed-properties.ts'],
     pool: 'forks',
     maxWorkers: 2,
     globalSetup: ['apps/hub/test/postgres-for-run.config.ts'],

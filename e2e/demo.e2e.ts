@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -19,19 +19,33 @@ interface Summary {
 const runFolder = (): string => mkdtempSync(join(tmpdir(), 'atoll-e2e-demo-'));
 const environmentOf = (folder: string): NodeJS.ProcessEnv => ({ ...process.env, TMPDIR: folder });
 
-function mentions(pid: string, text: string): boolean {
+/** The command line of a process of the run, if it is one and lives. */
+function commandOf(pid: string, folder: string): string | undefined {
   try {
-    return ['cmdline', 'environ'].some((file) => readFileSync(`/proc/${pid}/${file}`, 'utf8').includes(text));
+    const [command = '', environment = ''] = ['cmdline', 'environ'].map((file) =>
+      readFileSync(`/proc/${pid}/${file}`, 'utf8'),
+    );
+    return `${command}${environment}`.includes(folder) ? command.replaceAll('\0', ' ') : undefined;
   } catch {
-    return false; // it ended meanwhile
+    return undefined; // it ended meanwhile
   }
 }
 
 /** What of the run is still alive, by command line. */
 const survivors = (folder: string): string[] =>
-  readdirSync('/proc')
-    .filter((pid) => /^\d+$/.test(pid) && mentions(pid, folder))
-    .map((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' '));
+  readdirSync('/proc').flatMap((pid) => (/^\d+$/.test(pid) ? (commandOf(pid, folder) ?? []) : []));
+
+/** Names them when they do not end. */
+const waitForNoSurvivor = (folder: string, timeoutMs: number): Promise<void> => {
+  let left: string[] = [];
+  const none = async (): Promise<boolean> => (left = survivors(folder)).length === 0;
+  return waitFor('nothing of it to run', none, timeoutMs).then(
+    () => undefined,
+    (error: unknown) => {
+      throw new Error(`still running: ${left.join('; ')}`, { cause: error });
+    },
+  );
+};
 
 it('npm run demo -- --exit --json: two member clusters, a Sentinel Redis in each, a key written and read', async () => {
   const folder = runFolder();
@@ -44,8 +58,9 @@ it('npm run demo -- --exit --json: two member clusters, a Sentinel Redis in each
   expect(summary.redisClusters.every((each) => each.replicas === 2)).toBe(true);
   const steps = summary.steps.map((step) => `${step.name} ${step.seconds} s`);
   console.log(`demo: ${summary.totalSeconds} s: ${steps.join('; ')}`);
-  await waitFor('nothing of it to run', async () => survivors(folder).length === 0, 5_000);
+  await waitForNoSurvivor(folder, 5_000);
   expect(readdirSync(folder)).toEqual([]);
+  rmdirSync(folder);
 }, 300_000);
 
 describe('on clusters that exist', () => {
@@ -83,21 +98,17 @@ it.each(['SIGINT', 'SIGKILL'] as const)(
     const options = { stdio: ['ignore', 'ignore', 'pipe'] as ['ignore', 'ignore', 'pipe'], env: environmentOf(folder) };
     const child = spawn('node', ['tools/demo/main.ts'], options);
     let output = '';
-    let sent = false;
+    let running: string[] | undefined;
     child.stderr.on('data', (chunk: Buffer) => {
       output += chunk.toString();
-      if (sent || !output.includes('✓ hub with its own PostgreSQL')) return;
-      sent = true;
-      expect(survivors(folder).length).toBeGreaterThan(1);
+      if (running !== undefined || !output.includes('✓ hub with its own PostgreSQL')) return;
+      running = survivors(folder);
       child.kill(signal);
     });
-    const [code, by] = await new Promise<unknown[]>((resolve) => child.once('exit', (...result) => resolve(result)));
+    const [code, by] = await new Promise<unknown[]>((resolve) => child.once('close', (...result) => resolve(result)));
     expect([code, by], output.slice(-2000)).toEqual(signal === 'SIGINT' ? [0, null] : [null, 'SIGKILL']);
-    await waitFor(
-      `nothing of it to run: ${survivors(folder).join('; ')}`,
-      async () => survivors(folder).length === 0,
-      15_000,
-    );
+    expect(running?.length).toBeGreaterThan(1);
+    await waitForNoSurvivor(folder, 15_000);
   },
   200_000,
 );

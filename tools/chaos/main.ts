@@ -39,7 +39,7 @@ const WRITES_A_SECOND = (WRITERS.writers * 1_000) / WRITERS.writePeriodMs;
 const LOSS_WINDOW_S = 12;
 
 interface Inflicted {
-  /** When pods were deleted, on the clock of the proxy. */
+  /** When pods were deleted by these faults, on the clock of the proxy. */
   readonly deletedAtMs: readonly number[];
   readonly count: number;
   readonly lossy: number;
@@ -71,7 +71,21 @@ async function recordAgent({ cluster }: ChaosTarget): Promise<RecordingProxy> {
   return proxy;
 }
 
-function judgeProxy(proxy: RecordingProxy, { deletedAtMs }: Inflicted): string[] {
+/** When Kubernetes itself deleted pods, of a node that was away for longer than they tolerate; on the clock of the proxy. */
+async function readEvictions(kubectl: Kubectl, { namespace }: ChaosTarget): Promise<number[]> {
+  const { items } = JSON.parse(await kubectl(['get', 'events', '-n', namespace, '-o', 'json'])) as {
+    readonly items: readonly {
+      readonly reason?: string;
+      readonly firstTimestamp?: string;
+      readonly eventTime?: string;
+    }[];
+  };
+  return items.flatMap(({ reason, firstTimestamp, eventTime }) =>
+    reason === 'TaintManagerEviction' ? Date.parse(firstTimestamp ?? eventTime ?? '') - performance.timeOrigin : [],
+  );
+}
+
+function judgeProxy(proxy: RecordingProxy, deletedAtMs: readonly number[]): string[] {
   const names = new Set(proxy.commands.map(({ words }) => words[0] ?? ''));
   log(`${proxy.commands.length} commands of the agent recorded: ${[...names].sort().join(', ')}`);
   const forbidden = findForbidden(proxy.commands, deletedAtMs).map(({ words, why }) => `${words.join(' ')} ${why}`);
@@ -152,7 +166,8 @@ async function runChaos(
     },
   );
   await waitForConnection(kubectl, target);
-  failures.push(...judgeLedger(await all.finish(), inflicted), ...judgeProxy(proxy, inflicted));
+  const deletedAtMs = [...inflicted.deletedAtMs, ...(await readEvictions(kubectl, target))];
+  failures.push(...judgeLedger(await all.finish(), inflicted), ...judgeProxy(proxy, deletedAtMs));
   await evidence?.finish(proxy);
   await proxy.stop();
   const reader = await connectRedis(kubectl, target.namespace, target.name);

@@ -103,11 +103,21 @@ export class Connection {
 
   #look(): void {
     if (this.#socket.isPaused) return;
-    const silentMs = performance.now() - this.#heardAtMs;
-    if (silentMs > this.#silence.goneAfterMs) {
-      this.#failure ||= `nothing heard from the hub for ${Math.round(silentMs / 1000)} s`;
-      this.#socket.terminate();
-    } else if (silentMs > this.#silence.pingAfterMs && this.#socket.readyState === WebSocket.OPEN) this.#socket.ping();
+    if (this.#silentMs > this.#silence.goneAfterMs) {
+      // After this process itself stood still, timers come before what lies in the socket: that is read first.
+      setImmediate(() => this.#endIfSilent());
+    } else if (this.#silentMs > this.#silence.pingAfterMs && this.#socket.readyState === WebSocket.OPEN)
+      this.#socket.ping();
+  }
+
+  #endIfSilent(): void {
+    if (this.#socket.isPaused || this.#silentMs <= this.#silence.goneAfterMs) return;
+    this.#failure ||= `nothing heard from the hub for ${Math.round(this.#silentMs / 1000)} s`;
+    this.#socket.terminate();
+  }
+
+  get #silentMs(): number {
+    return performance.now() - this.#heardAtMs;
   }
 }
 

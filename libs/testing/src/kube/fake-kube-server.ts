@@ -3,7 +3,8 @@
  * runs on it and on a real one, so that what it promises stays true.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { Socket } from 'node:net';
+import { claimPort } from '../ports/claim-ports.ts';
 import { FaultList, type FaultKind, type KubeFault, type SeenRequest } from './kube-faults.ts';
 import { parseKubePath } from './kube-path.ts';
 import { KubeStore } from './kube-store.ts';
@@ -39,6 +40,7 @@ export class FakeKubeServer {
 
   static async start(options: FakeKubeServerOptions = {}): Promise<FakeKubeServer> {
     const fake = new FakeKubeServer(options);
+    fake.port = await claimPort();
     await fake.listen();
     return fake;
   }
@@ -77,7 +79,6 @@ export class FakeKubeServer {
       server.once('error', reject);
       server.listen(this.port, '127.0.0.1', resolve);
     });
-    this.port = (server.address() as AddressInfo).port;
     this.server = server;
   }
 

@@ -4,7 +4,6 @@
  */
 import { createServer } from 'node:https';
 import type { Server } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import {
   AGENT_PATH,
   MAX_FRAME_BYTES,
@@ -19,6 +18,7 @@ import {
 } from '#protocol';
 import type { AgentMessage, Enrol, Hello, KeyRotation, Refused, Welcome } from '#protocol';
 import { WebSocketServer } from 'ws';
+import { claimPort } from '../ports/claim-ports.ts';
 import { createTestCertificates } from './create-test-certificates.ts';
 import type { TestCertificates } from './create-test-certificates.ts';
 import { FakeHubConnection } from './fake-hub-connection.ts';
@@ -58,6 +58,7 @@ export class FakeHub {
 
   static async start(): Promise<FakeHub> {
     const hub = new FakeHub(await createTestCertificates());
+    hub.#port = await claimPort();
     await hub.listen();
     return hub;
   }
@@ -93,7 +94,6 @@ export class FakeHub {
       });
     });
     await new Promise<void>((resolve) => server.listen(this.#port, '127.0.0.1', resolve));
-    this.#port = (server.address() as AddressInfo).port;
     this.#server = server;
   }
 

@@ -66,7 +66,7 @@ describe('two replicas', () => {
     const first = await openSession(a, enrolled);
     const second = await openSession(b, enrolled);
     expect(second.welcome.sessionNo).toBe(first.welcome.sessionNo + 1);
-    expect(await first.agent.waitForClose(1_400)).toBe(4001);
+    expect(await first.agent.waitForClose()).toBe(4001);
     const rows = await a.runtime.dataSource.query<{ replica: string; state: string }[]>(
       'SELECT replica, state FROM agent_session WHERE agent_id = $1',
       [enrolled.agentId],

@@ -12,6 +12,7 @@ import {
 import { createTestDatabase, startTestHub, type TestHub } from '../../../../test/start-test-hub.ts';
 import { createIdentity, TestAgent } from '../../../../test/test-agent.ts';
 import { WAIT } from '../../../../test/wait.ts';
+import { LINK_PARTS, type LinkParts } from '../connections/link-parts.ts';
 import { EventRepository } from './event.repository.ts';
 
 let hub: TestHub;
@@ -196,6 +197,8 @@ describe('status', () => {
         enrolled.memberClusterId,
       ]);
     await vi.waitFor(async () => expect(await read()).toEqual([{ total: 1, ready: 1, unknown: 0 }]), WAIT);
+    // What was heard of the agent and is not written yet would be newer than this.
+    await hub.app.get<LinkParts>(LINK_PARTS, { strict: false }).seen.flush();
     await query(`UPDATE agent_seen SET verdict = 'UNKNOWN', seen_at = now() - interval '1 hour' WHERE agent_id = $1`, [
       enrolled.agentId,
     ]);
