@@ -9,7 +9,7 @@ import { RESOURCE, readCrdState } from '#kube';
 import type { KubeClient } from '#kube';
 import { describeOwner, nameObjects } from '#manifests';
 import { DEFAULT_PLANNER_POLICY, planRedisCluster } from '#planner';
-import { FencedError, RefusedError, claimNamespace, executePlan } from './act/index.ts';
+import { FencedError, NOT_OWNER, RefusedError, claimNamespace, executePlan } from './act/index.ts';
 import { ControlLoop, DisruptionBook, resyncPauseMs } from './loop/index.ts';
 import type { PassOutcome } from './loop/index.ts';
 import {
@@ -50,7 +50,7 @@ export interface OperatorSettings {
 /** Passes at once: they mostly wait for answers, so more than one a core; each holds one snapshot. */
 const CONCURRENCY = 8;
 
-const NOT_OWNER = 'The namespace has another owner now (ConfigMap atoll-scope); it goes on where this agent stopped.';
+const HANDED_OVER = 'The namespace has another owner now (ConfigMap atoll-scope); it goes on where this agent stopped.';
 
 const random = (): number => randomInt(2 ** 32) / 2 ** 32;
 const describeError = (error: unknown): string => (error instanceof Error ? error.message : String(error));
@@ -282,7 +282,7 @@ export class Operator {
       names: nameObjects(key.name, dataSetId),
       assertMayWrite: () => {
         if (!mayWrite()) throw new FencedError();
-        if (this.#tenure.isForeign(key.namespace)) throw new RefusedError('NOT_OWNER', NOT_OWNER);
+        if (this.#tenure.isForeign(key.namespace)) throw new RefusedError(NOT_OWNER, HANDED_OVER);
       },
       findRedis: (pod) => this.#links.findRedis(ownerKey, pod),
       findSentinel: (pod) => this.#links.findSentinel(ownerKey, pod),

@@ -8,6 +8,7 @@ export * from './find-unheld.ts';
 export * from './fleet.ts';
 export * from './hub-uid.ts';
 export * from './ids.ts';
+export * from './is-held-by-failure.ts';
 export * from './known-crd-schemas.ts';
 export * from './names.ts';
 export * from './operator-owned-config.ts';

@@ -233,7 +233,7 @@ export interface Plan {
   readonly recheckAfterMs?: number;
 }
 
-/** What became of a plan: `execute` stops at the first failure. The failed action is the one after `done`. */
+/** What became of a plan. `failure` is the first; `done` may hold actions from behind it (is-held-by-failure.ts). */
 export interface PlanResult {
   readonly done: readonly Action[];
   readonly failure?: {

@@ -207,6 +207,8 @@ export interface RedisClusterSnapshot {
   readonly credentialsPresent: boolean;
   /** Secret <name>-connection tells clients another password than the credentials hold. */
   readonly connectionOutdated?: boolean;
+  /** Of the Secrets that clients are to read, those that somebody else made under that name: not children, never written. */
+  readonly foreignSecrets?: readonly string[];
   /** Of each user with spec.auth…secretRef (`app` for that of spec.auth), what its Secret was found to be. */
   readonly copies?: Readonly<Record<string, CopySeen>>;
   /** Of each further user whose password the agent makes: its Secret <name>-user-<user>. */

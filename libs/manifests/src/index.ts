@@ -1,5 +1,6 @@
 export * from './acl-rules.ts';
 export * from './diff-object.ts';
+export * from './is-ours.ts';
 export * from './labels.ts';
 export * from './names.ts';
 export * from './plan-hash.ts';

@@ -321,7 +321,7 @@ describe('users of a server', () => {
     const policy = DEFAULT_PLANNER_POLICY;
     const first = planRedisCluster({ snapshot: withGoner, nowMs: world.nowMs, policy });
     expect(first.actions).toMatchObject([{ kind: 'SetUsers', pod, users: [], remove: ['cache'] }]);
-    const labels = { [LABEL.dataSet]: 'x' };
+    const labels = { [LABEL.dataSet]: SECRET(snapshot).split('-').at(-2) ?? '' };
     const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'orders-user-cache', uid: 'u', labels } };
     const later = planRedisCluster({
       snapshot: { ...snapshot, children: [...snapshot.children, secret] },

@@ -4,9 +4,8 @@
  * by an agent before (a label taken off by hand is put back), is written; all else is refused with words. Without it a
  * RedisCluster turns a stranger's Service towards Redis, and its deletion takes the Service along (seen).
  */
-import { FIELD_MANAGER, LABEL } from '#domain';
-import type { KubeObject } from '#domain';
 import type { KubeResource } from '#kube';
+import { isOurs } from '#manifests';
 import { RefusedError } from './execution-context.ts';
 import type { ExecutionContext } from './execution-context.ts';
 
@@ -17,17 +16,10 @@ export const assertOurs = async (
   name: string,
 ): Promise<void> => {
   const live = await client.find(resource, { namespace, name });
-  if (live === undefined || carriesOurLabels(live, owner.name) || wasApplied(live)) return;
+  if (live === undefined || isOurs(live, owner.name)) return;
   throw new RefusedError(
     'NOT_OURS',
     `${resource.kind} ${name} exists and was not made for this RedisCluster. It is never written over: ` +
       'remove or rename it, or give the RedisCluster another name.',
   );
 };
-
-/** Of an earlier data set of the same name too: its Services are taken over by its successor. */
-const carriesOurLabels = ({ metadata: { labels = {} } }: KubeObject, name: string): boolean =>
-  labels[LABEL.managedBy] === 'atoll' && labels[LABEL.instance] === name && labels[LABEL.dataSet] !== undefined;
-
-const wasApplied = ({ metadata: { managedFields = [] } }: KubeObject): boolean =>
-  managedFields.some(({ manager, operation }) => manager === FIELD_MANAGER.operator && operation === 'Apply');

@@ -4,6 +4,7 @@
  */
 import type { Action, PlanResult } from '#domain';
 import { isKubeError } from '#kube';
+import type { KubeError } from '#kube';
 import { RedisCallError } from '#redis';
 import { FencedError, RefusedError } from './execution-context.ts';
 
@@ -18,18 +19,23 @@ const CARRY_SECRETS: ReadonlySet<Action['kind']> = new Set<Action['kind']>([
 ]);
 
 const describe = (action: Action, error: unknown): string => {
-  if (error instanceof RefusedError) return error.message;
-  if (error instanceof RedisCallError) return error.message;
-  if (isKubeError(error)) {
-    if (error.isUnreachable) return 'The API server did not answer.';
-    if (CARRY_SECRETS.has(action.kind))
-      return `The API server refused it: ${error.reason} (${error.code ?? 'no code'}).`;
-    return error.message;
-  }
+  if (error instanceof RefusedError || error instanceof RedisCallError) return error.message;
+  if (isKubeError(error)) return describeKubeError(action, error);
   if (CARRY_SECRETS.has(action.kind))
     return `It failed unexpectedly (${error instanceof Error ? error.name : 'unknown'}).`;
   return error instanceof Error ? error.message : 'It failed for an unknown reason.';
 };
+
+const describeKubeError = (action: Action, error: KubeError): string => {
+  if (error.isUnreachable) return 'The API server did not answer.';
+  if (!CARRY_SECRETS.has(action.kind)) return error.message;
+  const what = 'key' in action ? `Secret ${action.key.name}` : 'it';
+  return `The API server refused ${what}: ${error.reason} (${error.code ?? 'no code'}).${adviceOn(error)}`;
+};
+
+/** Its own words may repeat what was sent. */
+const adviceOn = (error: KubeError): string =>
+  error.isForbidden() ? " Look at the namespace's quotas, admission policies and the agent's rights on Secrets." : '';
 
 export const describeFailure = (action: Action, error: unknown): NonNullable<PlanResult['failure']> => {
   if (error instanceof FencedError) return { action, reason: 'LeaseTooOld', message: error.message };

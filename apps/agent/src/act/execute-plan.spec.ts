@@ -106,7 +106,45 @@ describe('executePlan', () => {
     expect(await client.find(RESOURCE.service, { namespace: 'shop', name: 'c' })).toBeUndefined();
   });
 
-  it('no repair is tried after an API server that is away, nor after one that failed', async () => {
+  it('a Secret of others under the name of one of ours, or one that is refused, holds up nothing', async () => {
+    const name = 'cache-user-metrics';
+    await client.create({ apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace: 'shop' } });
+    const users = [...CREDENTIAL_USERS];
+    const at = { namespace: 'shop', name: names.credentialsSecret };
+    const create: Action = { ...told, kind: 'CreateCredentials', key: at, dataSetHash: owner.dataSetHash, users };
+    const publish = (key: string): Action => ({
+      ...told,
+      kind: 'PublishConnection',
+      key: { namespace: 'shop', name: key },
+      fields: {},
+    });
+    const record: DataSetRecord = { dataSetId, primaryTerm: 2, renderVersion: 1 };
+    const write: Action = { ...told, kind: 'WriteRecord', key: { namespace: 'shop', name: names.record }, record };
+    const safely = { expectRunId: 'r1', onlyIfEmpty: false, onlyIfWaiting: true };
+    const promote: Action = { ...told, kind: 'PromotePod', pod: 'cache-0', ...safely };
+    const forbid = (): void =>
+      answerWith(403, 'Forbidden', ({ path, method }) => method === 'PATCH' && path.endsWith(names.connectionSecret));
+    forbid();
+    const result = await run(create, publish(name), publish(names.connectionSecret), write, promote, apply('a'));
+    expect(result.done).toEqual([create, write, promote, apply('a')]);
+    expect(redis.state.role).toBe('master');
+    expect(result.failure?.message).toContain(`Secret ${name} exists and was not made for this RedisCluster`);
+    forbid();
+    const { failure } = await run(publish(names.connectionSecret));
+    expect(failure?.message).toContain(`Secret ${names.connectionSecret}: Forbidden (403). Look at`);
+  });
+
+  it('repairs are tried although one object gets no answer: a webhook that hangs is no API server that is away', async () => {
+    server.inject({
+      when: ({ path }) => path.endsWith('/services/b'),
+      act: { kind: 'status', code: 504, reason: 'Timeout' },
+    });
+    const safely = { expectRunId: 'r1', onlyIfEmpty: false, onlyIfWaiting: true };
+    const promote: Action = { ...told, kind: 'PromotePod', pod: 'cache-0', ...safely };
+    expect((await run(apply('b'), apply('c'), promote)).done).toEqual([promote]);
+  });
+
+  it('no repair is tried after one that others rest on', async () => {
     const safely = { expectRunId: 'another', onlyIfEmpty: false, onlyIfWaiting: true };
     const promote: Action = { ...told, kind: 'PromotePod', pod: 'cache-0', ...safely };
     const record: DataSetRecord = { dataSetId, primaryTerm: 1, renderVersion: 1 };
@@ -284,7 +322,7 @@ describe('Secrets', () => {
   it('tells no password in a failure', async () => {
     answerWith(422, 'Invalid', (request) => request.method === 'POST');
     const { failure } = await run(create);
-    expect(failure?.message).toBe('The API server refused it: Invalid (422).');
+    expect(failure?.message).toBe(`The API server refused Secret ${names.credentialsSecret}: Invalid (422).`);
   });
 });
 

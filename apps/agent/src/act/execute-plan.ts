@@ -1,9 +1,9 @@
 /**
- * Carries out a plan, action by action, in its order, and stops at the first failure: what follows was planned on the
- * assumption that what precedes is done. It decides nothing. One exception: an object that Kubernetes refuses (a quota, an
- * admission policy, a field that only the server checks) holds up further objects and restarts, and no repair. Without it a
- * typo in spec.scheduling would stop failovers, and the Services would not follow them.
+ * Carries out a plan, action by action, in its order. It decides nothing: what a failed action holds up is told by
+ * isHeldByFailure (libs/domain). Only when this agent may not write any more does the whole plan end: its Lease is too
+ * old, or the namespace has another owner.
  */
+import { isHeldByFailure } from '#domain';
 import type { Action, ActionKind, Plan, PlanResult, RejectedDirective } from '#domain';
 import { isKubeError } from '#kube';
 import { describeFailure } from './describe-failure.ts';
@@ -36,7 +36,7 @@ import { executeSetUsers } from './execute-set-users.ts';
 import { executeWriteCredentials } from './execute-write-credentials.ts';
 import { executeWriteRecord } from './execute-write-record.ts';
 import type { ExecutionContext, Executor } from './execution-context.ts';
-import { RefusedError } from './execution-context.ts';
+import { FencedError, NOT_OWNER, RefusedError } from './execution-context.ts';
 
 const EXECUTORS: { readonly [K in ActionKind]: Executor<K> } = {
   AddFinalizer: executeAddFinalizer,
@@ -71,46 +71,44 @@ const EXECUTORS: { readonly [K in ActionKind]: Executor<K> } = {
   SetAside: executeSetAside,
 };
 
-const REPAIRS: ReadonlySet<ActionKind> = new Set<ActionKind>([
-  'WriteRecord',
-  'PromotePod',
-  'FailOverBySentinel',
-  'ReplicateFrom',
-  'MonitorPrimary',
-  'LabelRole',
-  'FencePod',
-  'SetAside',
-  'ResumePod',
-]);
+/** Whoever acts now is another: each further write would be refused too, or worse, not be. */
+const endsAll = (error: unknown): boolean =>
+  error instanceof FencedError || (error instanceof RefusedError && error.code === NOT_OWNER);
 
-/** No more than that one object: a Lease that is too old and a server that is away stop everything. */
-const isObjectRefused = ({ kind }: Action, error: unknown): boolean =>
-  kind === 'ApplyChild' && (error instanceof RefusedError || (isKubeError(error) && !error.isUnreachable));
+const isUnanswered = (error: unknown): boolean => isKubeError(error) && error.isUnreachable;
+
+interface Failed {
+  readonly action: Action;
+  readonly unanswered: boolean;
+}
 
 const executeOne = (action: Action, context: ExecutionContext): Promise<void> =>
   (EXECUTORS[action.kind] as Executor<ActionKind>)(action, context);
 
-/** Never rejects: a failure is part of the result. */
+/** Never rejects: a failure is part of the result, the first where there are several. */
 export const executePlan = async (
   plan: Plan,
   given: Omit<ExecutionContext, 'noteRejectedConfig'>,
 ): Promise<PlanResult> => {
   const done: Action[] = [];
+  const failed: Failed[] = [];
   const rejected = new Map<string, RejectedDirective>();
   const context = { ...given, noteRejectedConfig: (entry: RejectedDirective) => void rejected.set(entry.key, entry) };
-  const noted = () => (rejected.size === 0 ? {} : { rejectedConfig: [...rejected.values()] });
-  let refusal: PlanResult['failure'];
+  let failure: PlanResult['failure'];
   for (const action of plan.actions) {
-    if (refusal !== undefined && !REPAIRS.has(action.kind)) continue;
+    if (failed.some((one) => isHeldByFailure(action, one.action, one.unanswered))) continue;
     try {
       await executeOne(action, context);
+      done.push(action);
     } catch (error) {
-      const failure = refusal ?? describeFailure(action, error);
-      if (!isObjectRefused(action, error)) return { done, ...noted(), failure };
-      refusal = failure;
-      continue;
+      failure ??= describeFailure(action, error);
+      if (endsAll(error)) break;
+      failed.push({ action, unanswered: isUnanswered(error) });
     }
-    done.push(action);
   }
-  return { done, ...noted(), ...(refusal === undefined ? {} : { failure: refusal }) };
+  return {
+    done,
+    ...(rejected.size === 0 ? {} : { rejectedConfig: [...rejected.values()] }),
+    ...(failure === undefined ? {} : { failure }),
+  };
 };

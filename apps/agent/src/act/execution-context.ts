@@ -47,6 +47,9 @@ export class FencedError extends Error {
   }
 }
 
+/** Code of the refusal where another agent owns the namespace by now. */
+export const NOT_OWNER = 'NOT_OWNER';
+
 /** A precondition, read again right before the write, no longer holds. Nothing was written; the next pass plans anew. */
 export class RefusedError extends Error {
   override readonly name = 'RefusedError';

@@ -1,4 +1,4 @@
 export { handOverNamespace, readScopeRecord, requestNamespace } from './change-scope-record.ts';
 export { claimNamespace } from './claim-namespace.ts';
 export { executePlan } from './execute-plan.ts';
-export { FencedError, RefusedError } from './execution-context.ts';
+export { FencedError, NOT_OWNER, RefusedError } from './execution-context.ts';

@@ -29,6 +29,8 @@ export interface DataSetAccess {
     connection: Readonly<Record<string, string>>,
     credentials: Readonly<Record<string, string>>,
   ): boolean;
+  /** Whether a live Secret, with its managedFields, was made for this RedisCluster. */
+  isOurs(secret: KubeObject, resource: RedisClusterObject): boolean;
   /** What stands for a Secret's values in the snapshot. */
   digestOf(values: Readonly<Record<string, string>>): string;
   /**

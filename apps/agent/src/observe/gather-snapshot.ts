@@ -123,11 +123,12 @@ export class Observer {
     const owner = formatObjectKey(key);
     const pods = cache.podsOf(owner);
     links.retain(owner, pods);
-    const [credentials, connection, crdTerminating] = await Promise.all([
+    const [credentials, published, crdTerminating] = await Promise.all([
       this.#settings.secrets.read({ ...key, name: access.credentialsSecretOf(resource) }),
       this.#settings.secrets.read({ ...key, name: access.connectionSecretOf(resource) }),
       this.#definitionTerminates(resource),
     ]);
+    const connection = published !== undefined && access.isOurs(published.object, resource) ? published : undefined;
     const [redis, sentinels] = await Promise.all([
       this.#probeRedis(owner, resource, pods),
       this.#probeSentinels(owner, resource, pods),
@@ -155,6 +156,7 @@ export class Observer {
       ...(connection !== undefined && credentials !== undefined
         ? { connectionOutdated: access.connectionOutdated(connection.values, credentials.values) }
         : {}),
+      ...(published === connection ? {} : { foreignSecrets: [access.connectionSecretOf(resource)] }),
     };
   }
 

@@ -21,6 +21,10 @@ export interface CredentialsObserverSettings {
 const COPY_MAX_AGE_MS = 10_000;
 
 type Values = Readonly<Record<string, string>>;
+interface UserSecrets extends Required<Pick<RedisClusterSnapshot, 'userConnections'>> {
+  readonly children: readonly KubeObject[];
+  readonly foreign: readonly string[];
+}
 type AclFacts = { readonly users?: Readonly<Record<string, AclUserSeen>>; readonly peerLoginCurrent?: boolean };
 
 export class CredentialsObserver {
@@ -45,7 +49,15 @@ export class CredentialsObserver {
       this.#readUserSecrets(key, resource, secret.values),
       this.#readAcl(snapshot, secret),
     ]);
-    return { ...snapshot, ...acl, copies, ...further, children: [...snapshot.children, ...further.children] };
+    const foreign = [...(snapshot.foreignSecrets ?? []), ...further.foreign];
+    return {
+      ...snapshot,
+      ...acl,
+      copies,
+      userConnections: further.userConnections,
+      children: [...snapshot.children, ...further.children],
+      ...(foreign.length === 0 ? {} : { foreignSecrets: foreign }),
+    };
   }
 
   async #readCopies(
@@ -68,27 +80,27 @@ export class CredentialsObserver {
     return password === held ? 'SAME' : 'DIFFERENT';
   }
 
-  /** Secrets <name>-user-<user>, as children too: whoever deletes the data set deletes them. */
-  async #readUserSecrets(
-    key: ObjectKey,
-    resource: RedisClusterObject,
-    values: Values,
-  ): Promise<Required<Pick<RedisClusterSnapshot, 'userConnections'>> & { readonly children: readonly KubeObject[] }> {
+  /** Secrets <name>-user-<user>, as children too: whoever deletes the data set deletes them. One of others is only named. */
+  async #readUserSecrets(key: ObjectKey, resource: RedisClusterObject, values: Values): Promise<UserSecrets> {
     const { access, secrets } = this.#settings;
     const found = await Promise.all(
       access.userSecretsOf(resource, Object.keys(values)).map(async ({ passwordKey, name, wanted }) => {
         const secret = await secrets.read({ ...key, name });
-        return { passwordKey, wanted, secret };
+        return { passwordKey, name, wanted, secret };
       }),
     );
-    const states = found
+    const isForeign = ({ secret }: (typeof found)[number]): boolean =>
+      secret !== undefined && !access.isOurs(secret.object, resource);
+    const ours = found.filter((one) => !isForeign(one));
+    const states = ours
       .filter(({ wanted }) => wanted)
       .map(({ passwordKey, secret }) => {
         if (secret === undefined) return [passwordKey, 'MISSING'] as const;
         return [passwordKey, secret.values['password'] === values[passwordKey] ? 'CURRENT' : 'OUTDATED'] as const;
       });
-    const children = found.flatMap(({ secret }) => (secret === undefined ? [] : [withoutData(secret.object)]));
-    return { userConnections: Object.fromEntries(states), children };
+    const children = ours.flatMap(({ secret }) => (secret === undefined ? [] : [withoutData(secret.object)]));
+    const foreign = found.filter(isForeign).map(({ name }) => name);
+    return { userConnections: Object.fromEntries(states), children, foreign };
   }
 
   async #readAcl(

@@ -7,6 +7,7 @@
  * The primary is first: it is the one that takes writes. What would make another pod primary is dropped from every plan
  * while the fence stands (plan-redis-cluster.ts).
  */
+import { FENCING_REASON } from '#domain';
 import type { Action } from '#domain';
 import { answers } from '../cluster-view.ts';
 import type { AnsweringPod, ClusterView } from '../cluster-view.ts';
@@ -32,7 +33,7 @@ const fence = (pod: AnsweringPod): Action => ({
   kind: 'SetConfig',
   pod: pod.name,
   values: { [DIRECTIVE]: String(FENCED_MIN_REPLICAS) },
-  reason: 'Fencing',
+  reason: FENCING_REASON,
   message: `${pod.name} refuses client writes from now on.`,
   disruptive: false,
 });
@@ -42,7 +43,7 @@ const tell = (view: ClusterView, open: readonly AnsweringPod[]): Finding => {
   const silent = view.dataPods.filter((pod) => !answers(pod));
   if (open.length > 0) {
     const message = `${open.map(({ name }) => name).join(', ')} still take writes; the fence is being set.`;
-    return { type, status: 'False', reason: 'Fencing', message };
+    return { type, status: 'False', reason: FENCING_REASON, message };
   }
   if (silent.length > 0 || view.dataPods.length === 0) {
     const list = silent.map(({ name }) => name).join(', ');

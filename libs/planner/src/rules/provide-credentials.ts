@@ -24,19 +24,44 @@ export const provideCredentials: Rule = {
   decide: ({ view }) => {
     const { snapshot, names } = view;
     if (!snapshot.credentialsPresent) return createCredentials(view);
+    const problem = explainForeign(view);
     const connection = findChild(snapshot, 'Secret', names.connectionSecret);
     const isThere = connection !== undefined;
     const further = publishUsers(view);
-    if (isThere && snapshot.connectionOutdated !== true && tellsFieldsOf(view, connection)) return furtherOnly(further);
+    const told = isThere && snapshot.connectionOutdated !== true && tellsFieldsOf(view, connection);
+    if (told || isForeign(view, names.connectionSecret)) return furtherOnly(further, problem);
     const reason = isThere ? 'ConnectionDiffers' : 'ConnectionMissing';
     const message = `Publishing Secret ${names.connectionSecret} for clients.`;
-    return { reason, message, actions: [publish(view, reason, message), ...further] };
+    return { ...problem, reason, message, actions: [publish(view, reason, message), ...further] };
   },
 };
 
-const furtherOnly = (actions: readonly Action[]): RuleOutcome | undefined => {
+const furtherOnly = (actions: readonly Action[], problem: RuleOutcome | undefined): RuleOutcome | undefined => {
   const [first] = actions;
-  return first === undefined ? undefined : { reason: first.reason, message: first.message, actions };
+  if (first === undefined) return problem;
+  return { ...problem, reason: first.reason, message: first.message, actions };
+};
+
+const isForeign = ({ snapshot }: ClusterView, name: string): boolean =>
+  snapshot.foreignSecrets?.includes(name) === true;
+
+/** Somebody else made a Secret under a name of ours: it is never written over, and its clients cannot be told. */
+const explainForeign = (view: ClusterView): RuleOutcome | undefined => {
+  const { key, names, spec } = view;
+  const way = 'It is never written over. Delete or rename it, then the password is published there';
+  const what = (name: string) => `Secret ${name} exists and was not made for this RedisCluster`;
+  if (isForeign(view, names.connectionSecret)) {
+    const message = `${what(names.connectionSecret)}, so clients cannot be told how to connect. ${way}.`;
+    return credentialsProblem('SecretNotOurs', message);
+  }
+  const user = spec.auth.users.find(
+    ({ name, secretRef }) => secretRef === undefined && isForeign(view, userSecretName(key.name, name)),
+  );
+  if (user === undefined) return undefined;
+  const message =
+    `${what(userSecretName(key.name, user.name))}, so clients of user ${user.name} cannot be told its password. ${way}; ` +
+    'or give the user another name or a secretRef in spec.auth.users.';
+  return credentialsProblem('SecretNotOurs', message);
 };
 
 /** A change of mode changes what clients are told. */

@@ -6,8 +6,16 @@
  * somebody who was told no better still needs. One rotation at a time. Without the wait for every server a replica that
  * was away would be locked out for good.
  */
+import { LABEL } from '#domain';
 import type { Action } from '#domain';
-import { CREDENTIALS_ANNOTATION, copySources, extraUserKey, extraUserOf, userSecretName } from '#manifests';
+import {
+  APPLICATION_USER,
+  CREDENTIALS_ANNOTATION,
+  copySources,
+  extraUserKey,
+  extraUserOf,
+  userSecretName,
+} from '#manifests';
 import type { ClusterView } from '../cluster-view.ts';
 import { findChild } from '../find-child.ts';
 import { rotationAsked } from '../operations/rotation-asked.ts';
@@ -127,6 +135,10 @@ const publish = (view: ClusterView, credentials: CredentialsView, laggard: strin
   if (connectionOutdated === true || Object.values(userConnections).includes('OUTDATED')) {
     return hold('RotationPublishing', 'The new passwords are being published for clients.');
   }
+  const foreign = findForeign(view, credentials);
+  if (foreign !== undefined) {
+    return hold('RotationPublishing', `The new passwords cannot be published: Secret ${foreign} was made by others.`);
+  }
   const annotations = { [CREDENTIALS_ANNOTATION.publishedAt]: new Date(view.nowMs).toISOString() };
   const message = 'The new passwords are published; the old ones stay valid for the grace period.';
   return withFinding(
@@ -137,6 +149,18 @@ const publish = (view: ClusterView, credentials: CredentialsView, laggard: strin
       { reason: 'RotationPublished', message },
     ),
   );
+};
+
+/** Whoever reads the new password there has not been told it: the old one stays. */
+const findForeign = (
+  { snapshot, names, key, spec }: ClusterView,
+  { previous }: CredentialsView,
+): string | undefined => {
+  const read = spec.auth.users
+    .filter(({ name, secretRef }) => secretRef === undefined && previous.includes(extraUserKey(name)))
+    .map(({ name }) => userSecretName(key.name, name));
+  const told = previous.includes(APPLICATION_USER) ? [names.connectionSecret, ...read] : read;
+  return told.find((name) => snapshot.foreignSecrets?.includes(name) === true);
 };
 
 /** Passwords of new users, and the end of removed ones: no rotation, since nobody knows another password of theirs. */
@@ -164,7 +188,8 @@ const forgetUsers = (view: ClusterView, credentials: CredentialsView, gone: read
   const message = `Forgetting users ${gone.map(extraUserOf).join(', ')}, which no server lets in any more.`;
   const secrets = gone.flatMap((key) => {
     const secret = findChild(view.snapshot, 'Secret', userSecretName(view.key.name, extraUserOf(key) ?? ''));
-    return secret === undefined ? [] : [secret];
+    // One without our label would be refused, for ever.
+    return secret?.metadata.labels?.[LABEL.dataSet] === view.names.hash ? [secret] : [];
   });
   const deletions = secrets.map((secret): Action => ({
     kind: 'DeleteChild',

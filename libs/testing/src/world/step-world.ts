@@ -1,5 +1,5 @@
 /** How the simulated world is made, and how one second of it passes. */
-import { dataSetIdOf } from '#domain';
+import { dataSetIdOf, isHeldByFailure } from '#domain';
 import type { Action, Plan, RedisClusterSnapshot, RedisClusterSpec } from '#domain';
 import { nameObjects } from '#manifests';
 import { checkLedger, checkOldVolumes, checkRoles, excuseDestroyed } from './check-invariants.ts';
@@ -91,14 +91,17 @@ const runAgent = (world: World, plan: PlanWorld): Plan | undefined => {
   checkPlan(world, made);
   world.clockJumpMs = 0;
   const done: Action[] = [];
+  const failed: Action[] = [];
   for (const action of made.actions) {
+    if (failed.some((one) => isHeldByFailure(action, one, false))) continue;
     try {
       checkAction(world, action);
       executeInWorld(world, action);
       done.push(action);
     } catch (error) {
       tell(world, `agent: ${action.kind} failed: ${error instanceof Error ? error.message : String(error)}`);
-      return made;
+      failed.push(action);
+      continue;
     }
     if (world.random.chance(world.killChance)) {
       tell(world, 'the agent is killed');
@@ -106,6 +109,6 @@ const runAgent = (world: World, plan: PlanWorld): Plan | undefined => {
       return undefined;
     }
   }
-  keepStatus(world, made, done);
+  if (failed.length === 0) keepStatus(world, made, done);
   return made;
 };
