@@ -7,6 +7,13 @@
 import { parseQuantity, parseRedisMemory } from './parse-quantity.ts';
 import type { MemorySpec, ResourceRequirements } from './redis-cluster-spec.ts';
 
+/** The parts of a spec, or of a resolved one, that say how much memory the data may take. */
+export interface MemoryDemand {
+  readonly memory: MemorySpec;
+  readonly config: Readonly<Record<string, string>>;
+  readonly resources: ResourceRequirements;
+}
+
 /** Of the limit; what stays free unless spec.memory.reserve says otherwise. */
 export const DEFAULT_RESERVE_SHARE = 0.25;
 /** Of the limit; below it no reserve may be declared. */
@@ -32,4 +39,24 @@ export const declaredMaxmemoryBytes = (memory: MemorySpec, limitBytes: number | 
   if (limitBytes === undefined) return undefined;
   if (memory.maxmemoryPercent !== undefined) return Math.floor((limitBytes * memory.maxmemoryPercent) / 100);
   return memory.reserve === undefined ? undefined : largestMaxmemoryBytes(memory, limitBytes);
+};
+
+/** Of a bound in bytes; 0 is none. */
+export const isTooSmallToRun = (maxmemoryBytes: number): boolean =>
+  maxmemoryBytes > 0 && maxmemoryBytes < MIN_MAXMEMORY_BYTES;
+
+/** A part of the limit, so it is another amount under another limit; false for an amount that the user names, and for none. */
+export const isPartOfLimit = ({ memory, config }: Pick<MemoryDemand, 'memory' | 'config'>): boolean =>
+  config['maxmemory'] === undefined &&
+  memory.maxmemory === undefined &&
+  (memory.maxmemoryPercent !== undefined || memory.reserve !== undefined);
+
+/** What a pod with this spec's own limit is to run, in bytes; 0 is no bound, as in Redis. */
+export const wantedMaxmemoryBytes = ({ memory, config, resources }: MemoryDemand): number => {
+  const limitBytes = memoryLimitBytes(resources);
+  const named = parseRedisMemory(config['maxmemory'] ?? '');
+  // An unsafe one is not rendered (unsafe-config.ts).
+  const ofConfig = named !== undefined && isTooSmallToRun(named) ? undefined : named;
+  const byLimit = limitBytes === undefined ? 0 : largestMaxmemoryBytes({}, limitBytes);
+  return ofConfig ?? declaredMaxmemoryBytes(memory, limitBytes) ?? byLimit;
 };

@@ -15,6 +15,8 @@ describe('explainUnsafeConfig', () => {
     ['client-output-buffer-limit', 'normal 0 0 0 replica 1kb 0 0'],
     ['watchdog-period', '500'],
     ['rdma-port', '6380'],
+    ['maxmemory', '512'],
+    ['maxmemory', '4kb'],
   ])('%s %s is not taken', (name, value) => {
     expect(explainUnsafeConfig(name, value)).toMatch(/\w/);
   });
@@ -30,6 +32,9 @@ describe('explainUnsafeConfig', () => {
     ['client-output-buffer-limit', 'normal 1kb 0 0'],
     ['hz', 'fast'],
     ['maxmemory-policy', 'bogus'],
+    ['maxmemory', '0'],
+    ['maxmemory', '4mb'],
+    ['maxmemory', 'much'],
   ])('%s %j is the server’s to judge', (name, value) => {
     expect(explainUnsafeConfig(name, value)).toBeUndefined();
   });

@@ -4,6 +4,7 @@
  * lies in a member cluster, leaves such a directive out and tells it as rejected, and all the others are applied.
  * Source: redis-engine section 2, "Dangerous though accepted at run time", measured on 7.0.15.
  */
+import { isTooSmallToRun } from './derive-maxmemory.ts';
 import { parseRedisMemory } from './parse-quantity.ts';
 
 const OF_TEST_BUILDS = new Set([
@@ -66,6 +67,10 @@ const JUDGES: Readonly<Record<string, Judge>> = {
   maxclients: between(MIN_CLIENTS, Infinity, 'below 32 the replicas, Sentinels and the operator find no room'),
   'socket-mark-id': (value) => (value === '0' ? undefined : 'it needs a privilege that the pods do not have'),
   'client-output-buffer-limit': judgeBufferLimit,
+  maxmemory: (value) =>
+    isTooSmallToRun(parseRedisMemory(value) ?? 0)
+      ? 'it is less than Redis needs when empty, so every key would be evicted or every write refused; use at least 4mb'
+      : undefined,
 };
 
 /** Why this value may not be applied, as half a sentence; undefined when nothing speaks against it. */

@@ -209,8 +209,8 @@ describe('redis.conf', () => {
     ['keeps none without', {}, 'appendonly no'],
     [
       'lets the user say less',
-      { resources: { limits: { memory: '100Mi' } }, config: { maxmemory: '1mb' } },
-      'maxmemory 1mb',
+      { resources: { limits: { memory: '100Mi' } }, config: { maxmemory: '8mb' } },
+      'maxmemory 8mb',
     ],
     [
       'has what spec.memory declares, in bytes',
@@ -230,8 +230,8 @@ describe('redisDirectives', () => {
     const spec: RedisClusterSpec = { engine: { type: 'Redis', version: '8.0' }, mode: 'Sentinel' };
     const limited = { ...spec, resources: { limits: { memory: '100Mi' } } };
     expect(redisDirectives(resolveSpec(limited))).not.toHaveProperty('maxmemory');
-    expect(redisDirectives(resolveSpec({ ...limited, config: { maxmemory: '1mb' } }))).toMatchObject({
-      maxmemory: '1mb',
+    expect(redisDirectives(resolveSpec({ ...limited, config: { maxmemory: '8mb' } }))).toMatchObject({
+      maxmemory: '8mb',
     });
   });
 });

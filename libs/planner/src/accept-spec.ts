@@ -1,12 +1,14 @@
 /**
  * Which part of the user's spec is acted on. Decided from the spec, the live children and the record. What cannot be
- * changed in place (other or smaller storage) is held at what is live and named as a refusal: the data set is kept
- * healthy as it is, and nothing is deleted. How the rest is reached, step by step, is shape/choose-shape.ts.
+ * changed in place (other or smaller storage), or would take data away (hold-memory.ts), is held at what is live and named
+ * as a refusal: the data set is kept healthy as it is, and nothing is deleted. How the rest is reached, step by step, is shape/choose-shape.ts.
  */
 import { findUpgradeEdge, parseQuantity, validateSpec } from '#domain';
 import type { DataSetRecord, EngineVersion, RedisClusterSnapshot, ResolvedSpec } from '#domain';
-import { CURRENT_RENDER_VERSION, resolveSpec } from '#manifests';
+import { CURRENT_RENDER_VERSION, planHash, resolveSpec } from '#manifests';
 import type { DataPod } from './cluster-view.ts';
+import { holdMemory } from './hold-memory.ts';
+import { consentGiven } from './operations/consent-given.ts';
 import { withSurge } from './rollout/surge.ts';
 import type { LiveShape } from './read-live-shape.ts';
 
@@ -30,6 +32,7 @@ interface AcceptInput {
   readonly record: DataSetRecord | undefined;
   readonly renderVersion: number;
   readonly dataPods: readonly DataPod[];
+  readonly nowMs: number;
 }
 
 interface Hold extends SpecRefusal {
@@ -44,14 +47,26 @@ export const acceptSpec = (input: AcceptInput): AcceptedSpec => {
     message: `${path.join('.')}: ${message}`,
   }));
   const unfit = explainUnfit(input, wanted);
+  const memory = keepMemory(input, wanted);
   const holds = [holdStorage(wanted, input.live, resource.spec.persistence?.enabled !== undefined)].flatMap(
     (hold) => hold ?? [],
   );
   return {
-    wanted: holds.reduce((spec, { kept }) => ({ ...spec, ...kept }), wanted),
-    refusals: [...problems, ...unfit, ...holds.map(({ reason, message }) => ({ reason, message }))],
+    wanted: holds.reduce((spec, { kept }) => ({ ...spec, ...kept }), { ...wanted, ...memory?.kept }),
+    refusals: [
+      ...problems,
+      ...unfit,
+      ...holds.map(({ reason, message }) => ({ reason, message })),
+      ...(memory?.refusal === undefined ? [] : [memory.refusal]),
+    ],
     specUsable: problems.length === 0 && unfit.length === 0,
   };
+};
+
+const keepMemory = ({ snapshot, live, dataPods, nowMs }: AcceptInput, wanted: ResolvedSpec) => {
+  const hash = planHash(snapshot.resource.spec);
+  const hasConsent = consentGiven({ snapshot, nowMs }, hash);
+  return holdMemory({ wanted, live: live.memory, dataPods, planHash: hash, hasConsent });
 };
 
 /** A volume can grow (shape/step-storage.ts); what it is made of, and down to less, it cannot change. */

@@ -82,7 +82,7 @@ export const buildClusterView = ({ snapshot, nowMs, policy }: PlannerInput): Clu
   const live = readLiveShape(snapshot, names);
   const record = snapshot.record ?? recordOfStatus(snapshot, dataSetId, live);
   const renderVersion = record?.renderVersion ?? resource.status?.renderVersion ?? CURRENT_RENDER_VERSION;
-  const accepted = acceptSpec({ snapshot, live, record, renderVersion, dataPods });
+  const accepted = acceptSpec({ snapshot, live, record, renderVersion, dataPods, nowMs });
   const wanted = withSurge(accepted.wanted, record);
   return {
     snapshot,

@@ -107,14 +107,16 @@ describe('judgeConfig', () => {
   };
 
   it('a maxmemory goes only to pods whose own limit holds it; the others wait for their restart', () => {
-    const lives = [{ maxmemory: '75' }, { maxmemory: '75' }];
-    const wanted = draw({ maxmemory: '150' }, lives);
-    expect(judge(limited(wanted, 100, 200)).changes.map(({ values }) => values)).toEqual([{ maxmemory: '150' }]);
-    expect(judge(limited(wanted, 100, 100))).toMatchObject({
+    const lives = [{ maxmemory: '75000000' }, { maxmemory: '75000000' }];
+    const wanted = draw({ maxmemory: '150000000' }, lives);
+    expect(judge(limited(wanted, 100_000_000, 200_000_000)).changes.map(({ values }) => values)).toEqual([
+      { maxmemory: '150000000' },
+    ]);
+    expect(judge(limited(wanted, 100_000_000, 100_000_000))).toMatchObject({
       changes: [],
       status: { pendingRestart: ['maxmemory'], applied: 0 },
     });
-    expect(valuesOf(limited(draw({ maxmemory: '50' }, lives), 100, 100))).toHaveLength(2);
+    expect(valuesOf(limited(draw({ maxmemory: '50000000' }, lives), 100_000_000, 100_000_000))).toHaveLength(2);
   });
 
   it('where the spec says nothing, maxmemory is what the limit of the pod itself leaves', () => {

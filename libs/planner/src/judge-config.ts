@@ -9,8 +9,10 @@ import {
   RESTART_ONLY_CONFIG,
   canonicalConfigName,
   explainUnsafeConfig,
+  isPartOfLimit,
   isSameConfigValue,
   largestMaxmemoryBytes,
+  memoryLimitBytes,
   parseRedisMemory,
 } from '#domain';
 import type { ConfigStatus, RejectedDirective } from '#domain';
@@ -31,7 +33,7 @@ type Verdict = { readonly rejected: RejectedDirective } | 'pendingRestart' | 'di
 export const judgeConfig = (view: ClusterView): ConfigJudgement => {
   const pods = view.dataPods.filter(answers).filter((pod) => !pod.terminating && isAsked(pod));
   if (pods.length === 0) return { changes: [], status: view.snapshot.resource.status?.config };
-  const remembered = view.snapshot.resource.status?.config?.rejected ?? [];
+  const remembered = rememberedOf(view);
   const verdicts = new Map<string, Verdict>();
   // appendonly is switched in an order of its own (switch-persistence).
   const { appendonly: _, ...wanted } = redisDirectives(view.spec);
@@ -40,7 +42,7 @@ export const judgeConfig = (view: ClusterView): ConfigJudgement => {
   }
   return {
     changes: pods.flatMap((pod) => {
-      const values = changesOf(pod, { ...defaultMaxmemory(pod), ...fallBack(view, wanted, verdicts) }, remembered);
+      const values = changesOf(view, pod, { ...defaultMaxmemory(pod), ...fallBack(view, wanted, verdicts) });
       return Object.keys(values).length === 0 ? [] : [{ pod, values }];
     }),
     status: summarise(view, verdicts),
@@ -70,7 +72,7 @@ const judge = (known: Known, name: string): Verdict => {
   }
   const differing = pods.filter((pod) => differs(pod, name, value));
   if (differing.length === 0) return ignorant.length > 0 ? 'pendingRestart' : 'applied';
-  if (!differing.some((pod) => isHeldByLimit(pod, name, value))) return 'pendingRestart';
+  if (!differing.some((pod) => fitsOwnLimit(view, pod, name, value))) return 'pendingRestart';
   return RESTART_ONLY_CONFIG.has(name)
     ? judgeRestart(view, differing, name, value)
     : judgeRuntime(known, differing, name, value);
@@ -97,9 +99,14 @@ const defaultMaxmemory = ({ memoryLimitBytes }: AnsweringPod): Directives => ({
   maxmemory: memoryLimitBytes === undefined ? '0' : String(largestMaxmemoryBytes({}, memoryLimitBytes)),
 });
 
-/** A running pod keeps the memory limit it was started with: a maxmemory above it waits for the pod's restart. */
-const isHeldByLimit = (pod: AnsweringPod, name: string, value: string): boolean => {
-  if (name !== 'maxmemory' || pod.memoryLimitBytes === undefined) return true;
+/**
+ * A running pod keeps the memory limit it was started with: a maxmemory above it waits for the pod's restart, and so does
+ * one that is a part of another limit. The part of a limit that was lowered would evict keys of a pod that has the room.
+ */
+const fitsOwnLimit = ({ spec }: ClusterView, pod: AnsweringPod, name: string, value: string): boolean => {
+  if (name !== 'maxmemory') return true;
+  if (isPartOfLimit(spec) && pod.memoryLimitBytes !== memoryLimitBytes(spec.resources)) return false;
+  if (pod.memoryLimitBytes === undefined) return true;
   const bytes = parseRedisMemory(value) ?? 0;
   return bytes > 0 && bytes <= pod.memoryLimitBytes;
 };
@@ -145,14 +152,20 @@ const fallBack = (view: ClusterView, wanted: Directives, verdicts: ReadonlyMap<s
   );
 };
 
-const changesOf = (pod: AnsweringPod, wanted: Directives, remembered: readonly RejectedDirective[]): Directives =>
-  Object.fromEntries(
+const changesOf = (view: ClusterView, pod: AnsweringPod, wanted: Directives): Directives => {
+  const remembered = rememberedOf(view);
+  return Object.fromEntries(
     Object.entries(wanted).filter(([name, value]) => {
-      if (!differs(pod, name, value) || !isHeldByLimit(pod, name, value)) return false;
+      if (!differs(pod, name, value) || !fitsOwnLimit(view, pod, name, value)) return false;
       const said = remembered.find((entry) => entry.key === name && entry.value === value);
       return said === undefined || !isKnownRefusal(said, pod);
     }),
   );
+};
+
+/** What servers refused in earlier passes. */
+const rememberedOf = ({ snapshot }: ClusterView): readonly RejectedDirective[] =>
+  snapshot.resource.status?.config?.rejected ?? [];
 
 const summarise = (view: ClusterView, verdicts: ReadonlyMap<string, Verdict>): ConfigStatus => {
   const entries = [...verdicts].sort(([a], [b]) => (a < b ? -1 : 1));

@@ -3,7 +3,7 @@
  * is never taken from the settings alone. Without that a text of an earlier size (an old dump that was applied again, an
  * edit by hand) would remove running members past every gate, or bring back pods over old volumes that nobody noted.
  */
-import type { Mode, RedisClusterSnapshot, ResolvedSpec } from '#domain';
+import type { Mode, RedisClusterSnapshot, ResolvedSpec, ResourceRequirements } from '#domain';
 import type { ObjectNames } from '#manifests';
 import { findChild } from './find-child.ts';
 
@@ -16,15 +16,28 @@ export interface LiveShape {
   readonly sentinels: number | undefined;
   readonly storage: ResolvedSpec['storage'] | undefined;
   readonly minReplicasToWrite: number | undefined;
+  /** What the data may take by the template and redis.conf; undefined where there is no StatefulSet. */
+  readonly memory: LiveMemory | undefined;
   /** The notes of pods that come back to old volumes (DataSetRecord.returning), as the pods are told of them. */
   readonly returning: Readonly<Record<string, number>>;
   /** What the StatefulSets run, which is less than size and sentinels in hibernation. */
   readonly running: { readonly redis: number | undefined; readonly sentinel: number | undefined };
 }
 
+export interface LiveMemory {
+  /** A Kubernetes quantity. */
+  readonly limit: string | undefined;
+  /** As redis.conf has them; undefined where it leaves them to the default. */
+  readonly maxmemory: string | undefined;
+  readonly policy: string | undefined;
+}
+
 interface StatefulSetFields {
   readonly spec?: {
     readonly replicas?: number;
+    readonly template?: {
+      readonly spec?: { readonly containers?: readonly { readonly resources?: ResourceRequirements }[] };
+    };
     readonly volumeClaimTemplates?: readonly {
       readonly spec?: {
         readonly storageClassName?: string;
@@ -52,6 +65,7 @@ export const readLiveShape = (snapshot: RedisClusterSnapshot, names: ObjectNames
     sentinels: countSentinels(settings['SENTINEL_PODS'], sentinel),
     storage: redis === undefined ? undefined : readStorage(redis),
     minReplicasToWrite: minReplicas === undefined ? undefined : Number(minReplicas),
+    memory: redis === undefined ? undefined : readMemory(redis, directives),
     returning: readReturning(settings['RETURNING']),
     running: { redis: replicasOf(redis), sentinel: replicasOf(sentinel) },
   };
@@ -119,6 +133,12 @@ const readConfig = (data: unknown): { settings: Settings; directives: string } =
     directives: texts['redis.conf'] ?? '',
   };
 };
+
+const readMemory = (statefulSet: StatefulSetFields, directives: string): LiveMemory => ({
+  limit: statefulSet.spec?.template?.spec?.containers?.[0]?.resources?.limits?.['memory'],
+  maxmemory: /^maxmemory (\S+)$/m.exec(directives)?.[1],
+  policy: /^maxmemory-policy (\S+)$/m.exec(directives)?.[1],
+});
 
 const readStorage = (statefulSet: StatefulSetFields): ResolvedSpec['storage'] => {
   const claim = statefulSet.spec?.volumeClaimTemplates?.[0]?.spec;

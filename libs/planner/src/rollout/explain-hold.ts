@@ -5,9 +5,10 @@
  */
 import { planHash } from '#manifests';
 import type { ClusterView } from '../cluster-view.ts';
+import { MEMORY_TOO_SMALL } from '../hold-memory.ts';
 import type { NextRestart } from './choose-restart.ts';
 import type { Unrest } from './explain-unrest.ts';
-import { MEMORY_TOO_SMALL, explainMemory } from './explain-memory.ts';
+import { explainMemory } from './explain-memory.ts';
 import { findMaintenanceWindow } from './find-maintenance-window.ts';
 import type { OutdatedPods } from './find-outdated.ts';
 
