@@ -88,7 +88,9 @@ const linkParts = (settings: LeadSettings, operator: Operator): LinkParts => ({
       const ends = [operator.onResource(({ key }) => listener(key)), operator.feed.onNumbers(listener)];
       return () => ends.forEach((end) => end());
     },
-    isSynced: () => operator.cache.knowsResources(STALE_AFTER_MS),
+    // Who could not renew its Lease does not reach the API server, whatever the cache still says: the hub is told before the
+    // Lease can be another process's, so that the session which that one begins is not taken for a copy of this agent.
+    isSynced: () => settings.mayWrite() && operator.cache.knowsResources(STALE_AFTER_MS),
   },
   guests: view(operator, (resource) => isPushedByAnother(resource, settings.scope)),
 });

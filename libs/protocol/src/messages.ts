@@ -15,6 +15,8 @@ import type {
 
 export const PROTOCOL_VERSION = 1;
 export const SUBPROTOCOL = 'atoll.v1';
+/** The hub closes a session with it when another process of the same agent has one now. */
+export const TAKEN_OVER_CLOSE_CODE = 4001;
 export const AGENT_PATH = '/agent/v1';
 
 /** Identity of one pushed object's version. `hash` is specHash: SHA-256 hex of the RFC 8785 JSON as sent. */

@@ -28,8 +28,8 @@ export interface ConnectionTarget {
 
 export interface ConnectionEvents {
   readonly onFrame: (data: Uint8Array) => void;
-  /** Once, whatever the cause. */
-  readonly onEnd: (reason: string) => void;
+  /** Once, whatever the cause. `code`: that of the close frame, 1006 without one. */
+  readonly onEnd: (reason: string, code: number) => void;
 }
 
 export class Connection {
@@ -67,7 +67,7 @@ export class Connection {
     });
     this.#socket.on('close', (code, text) => {
       clearInterval(this.#timer);
-      events.onEnd(this.#failure || `closed with ${code} ${text.toString('utf8')}`.trim());
+      events.onEnd(this.#failure || `closed with ${code} ${text.toString('utf8')}`.trim(), code);
     });
     this.#timer = setInterval(() => this.#look(), this.#silence.pingAfterMs / 4);
   }

@@ -218,6 +218,34 @@ describe('a session that breaks', () => {
     expect(waits.at(-1)).toBeLessThan(700);
   });
 
+  it('by a take-over is begun again by the holder of the Lease alone, whatever the hub had asked for', async () => {
+    const world = await startWorld();
+    const logged: unknown[] = [];
+    const log: LinkParts['log'] = (_level, _message, fields) => void logged.push(fields?.['code']);
+    world.run(new Link(world.settings(), { ...world.parts(), log }));
+    const first = await world.hub.nextSession();
+    first.connection.close(4001);
+    const second = await world.hub.nextSession();
+    expect(logged).not.toContain('SESSION_TAKEN_OVER');
+    world.fence = false;
+    second.connection.send('Drain', { afterMs: 100_000 });
+    second.connection.close(4001);
+    await until('it holds back', () => logged.includes('SESSION_TAKEN_OVER'));
+    await sleep(1_500);
+    expect(world.hub.sessions).toHaveLength(2);
+    world.fence = true;
+    await world.hub.nextSession();
+  });
+
+  it('without a take-over is begun again also by a process that cannot renew its Lease: it tells so', async () => {
+    const world = await startWorld();
+    runLink(world);
+    const first = await world.hub.nextSession();
+    world.fence = false;
+    first.connection.close();
+    await world.hub.nextSession();
+  });
+
   it('by a terminal refusal is not tried again before a minute has passed', async () => {
     const world = await startWorld();
     const link = runLink(world);

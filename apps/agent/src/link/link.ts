@@ -27,6 +27,7 @@ import { readFingerprint } from './read-fingerprint.ts';
 import { reconnectDelayMs } from './reconnect-delay.ts';
 import type { SessionEnd } from './session-end.ts';
 import { Session } from './session.ts';
+import { untilHolder } from './until-holder.ts';
 import { untilAnswered } from './until-answered.ts';
 import { WelcomedSession } from './welcomed-session.ts';
 import { EMPTY_DIGEST, MAX_FRAME_BYTES, SPOKEN_DIALECTS } from '#protocol';
@@ -147,8 +148,13 @@ export class Link {
           ? OTHER_IDENTITY_MS
           : reconnectDelayMs(end, outage, this.#random());
       this.#tellEnd(end, waitMs);
-      await sleep(waitMs, undefined, { signal }).catch(() => undefined);
+      await this.#rest(end, waitMs, signal);
     }
+  }
+
+  async #rest(end: SessionEnd, waitMs: number, signal: AbortSignal): Promise<void> {
+    await sleep(waitMs, undefined, { signal }).catch(() => undefined);
+    if (end.kind === 'TAKEN_OVER') await untilHolder(this.#parts, signal);
   }
 
   /** The hub has dropped this identity, and a person has given a token since; or it knows another key of this agent. */

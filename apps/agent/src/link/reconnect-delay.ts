@@ -30,6 +30,7 @@ export function reconnectDelayMs(end: SessionEnd, outage: Outage, random: number
       return end.afterMs;
     case 'STUCK':
       return TERMINAL_MS * (0.8 + 0.4 * random);
+    case 'TAKEN_OVER':
     case 'LOST': {
       const cap = outage.awayMs >= LATE_AFTER_MS ? LATE_CAP_MS : Math.min(CAP_MS, FIRST_CAP_MS * 2 ** outage.failures);
       return SHORTEST_MS + random * (cap - SHORTEST_MS);

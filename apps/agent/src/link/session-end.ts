@@ -8,6 +8,8 @@ export type SessionEnd = {
   | /** The connection broke, never came about, or was refused for now. */ { readonly kind: 'LOST' }
     /** The hub asked to come again after so long (Reconnect, Drain). */
   | { readonly kind: 'ASKED'; readonly afterMs: number }
+  /** Another process of this agent has the session now. */
+  | { readonly kind: 'TAKEN_OVER' }
   /** Approval is still to come. */
   | { readonly kind: 'PENDING'; readonly afterMs: number }
   /** The hub gave an id: dial again, with a Hello. */

@@ -3,7 +3,7 @@
  * through one promise chain, in the order of arrival; acknowledgements and requests about the connection itself are
  * taken at once, so that a slow API server never makes the agent deaf. Resolves with how it ended; never rejects.
  */
-import { chooseDialect, versionsOf } from '#protocol';
+import { chooseDialect, TAKEN_OVER_CLOSE_CODE, versionsOf } from '#protocol';
 import type { HubPayloads, KeyRotation, Welcome } from '#protocol';
 import { Connection } from './connection.ts';
 import type { SilenceLimits } from './connection.ts';
@@ -55,11 +55,11 @@ export class Session {
       { hubAddress: parts.handshake.settings.hubAddress, cas: parts.cas, silence: parts.silence },
       {
         onFrame: (data) => this.#receive(data),
-        onEnd: (reason) => {
+        onEnd: (reason, code) => {
           clearTimeout(this.#deadline);
           this.#over.abort();
           this.#welcomed?.close();
-          const end = this.#end ?? { kind: 'LOST', welcomed: this.#welcomed !== undefined, reason };
+          const end = this.#endBy(code, reason);
           // The write that is on its way ends first: no two sessions work on the member cluster at once.
           void this.#chain.then(() => resolve(end));
         },
@@ -70,6 +70,13 @@ export class Session {
 
   close(reason: string): void {
     this.#connection.close(reason);
+  }
+
+  /** What the hub had asked for counts no more once another process has the session: it was asked of a holder. */
+  #endBy(code: number, reason: string): SessionEnd {
+    const welcomed = this.#welcomed !== undefined;
+    const isTakenOver = welcomed && code === TAKEN_OVER_CLOSE_CODE && this.#end?.kind !== 'STUCK';
+    return isTakenOver ? { kind: 'TAKEN_OVER', welcomed, reason } : (this.#end ?? { kind: 'LOST', welcomed, reason });
   }
 
   /** The first reason counts. */

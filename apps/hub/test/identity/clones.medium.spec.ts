@@ -105,6 +105,25 @@ describe('a key that is used in two places', () => {
     const clone = await copy(context, world, 'SAME_CLUSTER');
     await expectQuarantined([world, clone], /more than three times in five minutes/);
   });
+
+  it('because the Lease changed hands while its holder had lost its API server, is taken from nobody', async (context) => {
+    const world = await startWorld(context);
+    // Its watch has not noticed yet: only that the Lease is not renewed.
+    world.holdsLease = false;
+    const next = await copy(context, world, 'SAME_CLUSTER');
+    await vi.waitFor(() => expect(world.link.state()).toMatchObject({ connected: false }), WAIT);
+    await next.untilConnected();
+    const { sessionNo } = next.link.state();
+    // It would dial again after a second.
+    await new Promise((done) => setTimeout(done, 2_500));
+    expect(next.link.state()).toMatchObject({ connected: true, sessionNo });
+    expect(world.link.state()).toMatchObject({ connected: false, running: true });
+    // The Lease comes back to it when the other one ends.
+    await next.link.stop();
+    world.holdsLease = true;
+    await world.untilConnected();
+    expect(await stateOf(world.agentId)).toEqual({ state: 'ACTIVE', reason: null });
+  });
 });
 
 describe('revocation', () => {

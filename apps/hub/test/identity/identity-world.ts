@@ -27,6 +27,8 @@ export class IdentityWorld {
   readonly logged: string[] = [];
   readonly #settings: LinkSettings;
   #aheadMs = 0;
+  /** Of this process: another one in the same cluster has its own. */
+  holdsLease = true;
   link: Link;
 
   private constructor(
@@ -84,6 +86,7 @@ export class IdentityWorld {
     const parts = {
       ...this.kube.parts(),
       clock,
+      fence: () => this.holdsLease && this.kube.fence,
       lookAtIdentityEveryMs: 50,
       log: (_: string, message: string, fields?: object) =>
         void this.logged.push(`${message} ${JSON.stringify(fields ?? {})}`),

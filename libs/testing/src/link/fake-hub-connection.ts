@@ -76,8 +76,9 @@ export class FakeHubConnection {
     }
   }
 
-  close(): void {
-    this.#socket.close(1001);
+  /** Default: going away. */
+  close(code = 1001): void {
+    this.#socket.close(code);
   }
 
   /** Gone without a word to the agent's WebSocket, as a killed process. */

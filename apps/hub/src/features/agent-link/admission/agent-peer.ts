@@ -1,13 +1,19 @@
 /** One agent's socket: what it takes to send typed messages without growing memory for a peer that does not read. */
 import type { Dialect, HubMessage, HubPayloads } from '#protocol';
-import { PROTOCOL_1 } from '#protocol';
+import { PROTOCOL_1, TAKEN_OVER_CLOSE_CODE } from '#protocol';
 import type { WebSocket } from 'ws';
 
 /** A peer that lets this much wait unread is cut off; it reconnects and is told anew (03 rule 12). */
 const MAX_BUFFERED_BYTES = 4 * 1024 * 1024;
 
 /** Close codes: 1008 policy, 1012 service restart, 4000-4999 ours. */
-export const CLOSE = { refused: 1008, restart: 1012, takenOver: 4001, fenced: 4002, badFrame: 4003 } as const;
+export const CLOSE = {
+  refused: 1008,
+  restart: 1012,
+  takenOver: TAKEN_OVER_CLOSE_CODE,
+  fenced: 4002,
+  badFrame: 4003,
+} as const;
 
 export class AgentPeer {
   readonly #socket: WebSocket;

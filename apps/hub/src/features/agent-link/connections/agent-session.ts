@@ -11,9 +11,11 @@ import { type AgentPeer, CLOSE } from '../admission/agent-peer.ts';
 import type { Beginning, DesiredSender } from '../desired/desired-sender.ts';
 import type { LinkParts } from './link-parts.ts';
 import type { AgentRow } from '../sessions/agent-row.ts';
+import { type FencedReason, whyEnded } from '../sessions/session-end.rules.ts';
 import { UnreadableItems } from '../status/unreadable-items.ts';
 
-export type SessionEnd = 'TAKEN_OVER' | 'QUARANTINED' | 'REVOKED' | 'RESTART';
+export type SessionEnd = FencedReason | 'RESTART';
+const CLOSE_CODE = { RESTART: CLOSE.restart, TAKEN_OVER: CLOSE.takenOver, GIVEN_UP: CLOSE.fenced } as const;
 /** Status batches an agent may have unacked. */
 export const STATUS_WINDOW = 2;
 /** An agent that sends status beyond its window is not read on while this many batches of it wait for a commit. */
@@ -109,8 +111,16 @@ export class AgentSession {
       });
       peer.close(CLOSE.refused, `AGENT_${reason}`);
     } else {
-      peer.close(reason === 'RESTART' ? CLOSE.restart : CLOSE.takenOver, reason);
+      peer.close(CLOSE_CODE[reason], reason);
     }
+  }
+
+  /** What this session said was not written: somebody else has it, or nobody may. */
+  async #endFenced(): Promise<void> {
+    const { link } = this.#parts;
+    this.sender.stop();
+    const view = (await link.turns.run(() => link.sessions.findFencedOrBehind([this]))).get(this.agentId);
+    this.end((view && whyEnded(view)) ?? 'TAKEN_OVER');
   }
 
   /** The agent ends this session and begins another one after this time; it counts also when the hub ends it first. */
@@ -142,7 +152,7 @@ export class AgentSession {
     const comparable = this.#inventory === 'SYNCED' && this.sender.isComparable(ack);
     const about = { comparable, nowMs: link.clock.nowMs() };
     const result = await link.turns.run(() => link.book.book(this, ack, this.sender.sent, about));
-    if (result.fenced) return this.end('TAKEN_OVER');
+    if (result.fenced) return this.#endFenced();
     this.sender.onAcked(ack);
     if (result.compareReason) await this.#compareSoon(result.compareReason);
   }
@@ -163,7 +173,7 @@ export class AgentSession {
     const { link, log } = this.#parts;
     const objects = this.#inventoryObjects.splice(0);
     const result = await link.turns.run(() => link.inventory.book(this, objects, link.clock.nowMs()));
-    if (result.fenced) return this.end('TAKEN_OVER');
+    if (result.fenced) return this.#endFenced();
     log.warn({ objects: objects.length, verdicts: result.counts }, 'inventories were compared');
     this.sender.onInventoryBooked();
   }
@@ -178,7 +188,7 @@ export class AgentSession {
     const settled = done
       .then(async (result) => {
         this.#statusInFlight -= 1;
-        if (result === 'FENCED') return this.end('TAKEN_OVER');
+        if (result === 'FENCED') return this.#endFenced();
         const inSync = result === 'IN_SYNC' ? { inSync: true } : {};
         await peer.send('StatusAck', { counter: batch.counter, ...inSync }, nonce);
         if (result === 'BEHIND') await this.#askForAll();

@@ -14,6 +14,7 @@ import type { AgentSession } from './agent-session.ts';
 import { DesiredRepository } from '../desired/desired.repository.ts';
 import { spreadMs } from '../admission/drain.rules.ts';
 import { ALL_TIME_MS, chooseLookBackMs, ROUND_POLLS, takeNextOfRound } from './look-round.rules.ts';
+import { whyEnded } from '../sessions/session-end.rules.ts';
 import { SessionRepository } from '../sessions/session.repository.ts';
 
 const POLL_MS = 1_500;
@@ -111,11 +112,11 @@ export class LiveSessions implements OnApplicationBootstrap, OnModuleDestroy {
     if (sessions.length === 0) return;
     const found = await this.sessions.findFencedOrBehind(sessions);
     for (const session of sessions) {
-      const { state, fenced } = found.get(session.agentId) ?? {};
-      if (state === undefined) continue;
-      if (state === 'QUARANTINED' || state === 'REVOKED') session.end(state);
-      else if (fenced) session.end('TAKEN_OVER');
-      else session.sender.wake();
+      const view = found.get(session.agentId);
+      if (view === undefined) continue;
+      const reason = whyEnded(view);
+      if (reason === undefined) session.sender.wake();
+      else session.end(reason);
     }
   }
 

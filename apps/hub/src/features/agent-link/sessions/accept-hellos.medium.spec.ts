@@ -5,6 +5,7 @@ import { countStatements } from '../../../../test/count-statements.ts';
 import { seedAgents } from '../../../../test/seed-agents.ts';
 import { createTestDatabase, startTestHub, type TestHub } from '../../../../test/start-test-hub.ts';
 import { TestAgent } from '../../../../test/test-agent.ts';
+import { WAIT } from '../../../../test/wait.ts';
 import { LINK_PARTS, type LinkParts } from '../connections/link-parts.ts';
 
 let hub: TestHub;
@@ -93,5 +94,35 @@ describe('Hellos that arrive together', () => {
       [identity.agentId],
     );
     expect(row).toEqual({ state: 'QUARANTINED', taken: 4, session_no: 4 });
+  });
+
+  it('of a process that has lost its API server take no session from one that has not, and nobody is suspected', async () => {
+    const [identity] = await seedAgents(hub, 1);
+    if (!identity) throw new Error('no agent');
+    const connect = (instanceId: string): Promise<TestAgent> => TestAgent.connect(hub, { ...identity, instanceId });
+    const blind = await connect('blind');
+    blind.hello();
+    await blind.next('Welcome');
+    blind.send('Heartbeat', { inventory: 'UNKNOWN' });
+    const inventory = (): Promise<{ inventory: string }[]> =>
+      hub.runtime.dataSource.query('SELECT inventory FROM agent_session WHERE agent_id = $1', [identity.agentId]);
+    await vi.waitFor(async () => expect(await inventory()).toEqual([{ inventory: 'UNKNOWN' }]), WAIT);
+    const seeing = await connect('seeing');
+    seeing.hello();
+    expect(await seeing.next('Welcome')).toMatchObject({ sessionNo: 2 });
+    expect(await blind.waitForClose()).toBe(4001);
+    for (let round = 0; round < 5; round += 1) {
+      const again = await connect('blind');
+      again.hello({ inventory: 'UNKNOWN' });
+      expect(await again.next('Refused')).toMatchObject({ code: 'SESSION_HELD', terminal: false });
+      await again.waitForClose();
+    }
+    const rows = await hub.runtime.dataSource.query<object[]>(
+      `SELECT a.state, s.instance_id, (SELECT count(*)::int FROM agent_take_over WHERE agent_id = a.id) AS taken
+       FROM agent AS a JOIN agent_session AS s ON s.agent_id = a.id WHERE a.id = $1`,
+      [identity.agentId],
+    );
+    expect(rows).toEqual([{ state: 'ACTIVE', instance_id: 'seeing', taken: 0 }]);
+    seeing.close();
   });
 });

@@ -4,6 +4,7 @@
  * its own: the state counts as it is under the lock, a take-over is counted, a clone quarantined. What the session begins
  * with (spec head, what is unsettled) is read there too, so that an agent in step costs nothing more.
  */
+import { LATE_AFTER_MS } from '#domain';
 import type { Hello } from '#protocol';
 import type { DataSource, EntityManager } from 'typeorm';
 
@@ -12,7 +13,7 @@ import { signalsOf } from '../../../platform/database/signals.ts';
 import { quarantine } from './quarantine.ts';
 import type { SpecHead } from './resume-mode.rules.ts';
 import type { AgentRow } from './agent-row.ts';
-import { isCloned, TAKE_OVER_WINDOW_MS, type TakeOver } from './take-over.rules.ts';
+import { type Holder, isCloned, judgeTakeOver, TAKE_OVER_WINDOW_MS, type TakeOver } from './take-over.rules.ts';
 
 export interface HelloEntry {
   readonly agent: AgentRow;
@@ -29,14 +30,12 @@ export type Acceptance =
       /** hubUids whose current generation is not settled: all that a retry can mend, the others when they are due. */
       readonly unsettled: readonly string[];
     }
-  | { readonly accepted: false; readonly reason: 'CLONED' | 'NOT_ACTIVE' | 'INCOMPLETE' | 'GONE' };
+  | { readonly accepted: false; readonly reason: 'CLONED' | 'HELD' | 'NOT_ACTIVE' | 'INCOMPLETE' | 'GONE' };
 
-interface LockedSession {
+interface LockedSession extends Holder {
   readonly agentId: string;
   readonly agentState: string;
   readonly sessionNo: number;
-  readonly instanceId: string | null;
-  readonly state: string;
 }
 type Beginning = Pick<Extract<Acceptance, { accepted: true }>, 'head' | 'unsettled'>;
 
@@ -51,7 +50,9 @@ export function acceptHellos(
     const locked = await lockSessions(tx, entries);
     const found = entries.filter(({ agent }) => locked.has(agent.id));
     const active = found.filter(({ agent }) => locked.get(agent.id)?.agentState === 'ACTIVE');
-    const cloned = await recordTakeOvers(tx, active, locked, nowMs);
+    const verdicts = new Map(active.map((one) => [one.agent.id, judgeTakeOver(locked.get(one.agent.id), one.hello)]));
+    const suspects = active.filter(({ agent }) => verdicts.get(agent.id) === 'SUSPECT');
+    const cloned = await recordTakeOvers(tx, suspects, locked, nowMs);
     for (const agentId of cloned)
       await quarantine(
         tx,
@@ -59,7 +60,7 @@ export function acceptHellos(
         'two live processes took the session from each other more than three times in five minutes: a copy of its Kubernetes cluster runs beside it',
         nowMs,
       );
-    const accepted = active.filter(({ agent }) => !cloned.has(agent.id));
+    const accepted = active.filter(({ agent }) => !cloned.has(agent.id) && verdicts.get(agent.id) !== 'HELD');
     await writeSessions(tx, accepted, replica, nowMs);
     await appendChanges(
       tx,
@@ -72,6 +73,7 @@ export function acceptHellos(
       const session = locked.get(id);
       if (session !== undefined && session.agentState !== 'ACTIVE') return { accepted: false, reason: 'NOT_ACTIVE' };
       if (cloned.has(id)) return { accepted: false, reason: 'CLONED' };
+      if (verdicts.get(id) === 'HELD') return { accepted: false, reason: 'HELD' };
       const beginning = beginnings.get(id);
       if (!session || !beginning) return { accepted: false, reason: 'INCOMPLETE' };
       return { accepted: true, sessionNo: session.sessionNo + 1, ...beginning };
@@ -87,15 +89,16 @@ async function lockSessions(
   entries: readonly HelloEntry[],
 ): Promise<ReadonlyMap<string, LockedSession>> {
   const rows = await tx.query<LockedSession[]>(
-    `SELECT s.agent_id AS "agentId", a.state AS "agentState", s.session_no AS "sessionNo", s.instance_id AS "instanceId", s.state
-     FROM agent_session AS s JOIN agent AS a ON a.id = s.agent_id WHERE s.agent_id = ANY($1::uuid[])
+    `SELECT s.agent_id AS "agentId", a.state AS "agentState", s.session_no AS "sessionNo", s.instance_id AS "instanceId", s.state,
+       s.inventory, coalesce(n.seen_at > now() - $2 * interval '1 millisecond', false) AS "isHeard"
+     FROM agent_session AS s JOIN agent AS a ON a.id = s.agent_id LEFT JOIN agent_seen AS n ON n.agent_id = s.agent_id WHERE s.agent_id = ANY($1::uuid[])
      ORDER BY s.agent_id FOR NO KEY UPDATE OF s, a`,
-    [idsOf(entries)],
+    [idsOf(entries), LATE_AFTER_MS],
   );
   return new Map(rows.map((row) => [row.agentId, row]));
 }
 
-/** Returns the agents that are clones of each other. */
+/** Of entries whose take-over is suspect. Returns the agents that are clones of each other. */
 async function recordTakeOvers(
   tx: EntityManager,
   entries: readonly HelloEntry[],
@@ -105,8 +108,7 @@ async function recordTakeOvers(
   const newest = new Map<string, TakeOver>();
   for (const { agent, hello } of entries) {
     const previous = locked.get(agent.id);
-    if (previous?.state !== 'CONNECTED' || !previous.instanceId || previous.instanceId === hello.instanceId) continue;
-    newest.set(agent.id, { fromInstance: previous.instanceId, toInstance: hello.instanceId });
+    if (previous?.instanceId) newest.set(agent.id, { fromInstance: previous.instanceId, toInstance: hello.instanceId });
   }
   if (newest.size === 0) return new Set();
   const agentIds = [...newest.keys()];

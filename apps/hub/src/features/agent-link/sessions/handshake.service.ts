@@ -133,6 +133,12 @@ export class HandshakeService {
     switch (acceptance.reason) {
       case 'CLONED':
         return refused('AGENT_QUARANTINED', `two live instances use one key: ${QUARANTINED}`);
+      case 'HELD':
+        return refused(
+          'SESSION_HELD',
+          'another process of this agent, which sees its API server, has the session; come back when this one sees it too',
+          false,
+        );
       case 'NOT_ACTIVE':
         return refused('AGENT_REVOKED', 'this agent was revoked; enrol it anew');
       case 'GONE':

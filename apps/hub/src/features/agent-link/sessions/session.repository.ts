@@ -10,12 +10,7 @@ import type { SessionKey } from './session-key.ts';
 import type { InventoryNote } from './inventory-recorder.ts';
 import { MergedCalls } from './merged-calls.ts';
 import { quarantine } from './quarantine.ts';
-
-/** A session that is fenced or behind; `state` is its agent's. */
-export interface SessionView {
-  readonly state: string;
-  readonly fenced: boolean;
-}
+import type { SessionView } from './session-end.rules.ts';
 
 /** `isWanted`: false once its sender has gone. Asked before the transaction; who goes later is disconnected after it. */
 export type WaitingHello = HelloEntry & { readonly isWanted?: () => boolean };
@@ -132,7 +127,7 @@ export class SessionRepository {
   async findFencedOrBehind(sessions: readonly SessionKey[]): Promise<ReadonlyMap<string, SessionView>> {
     const rows = await this.#dataSource.query<(SessionView & { agentId: string })[]>(
       `SELECT mine.agent_id AS "agentId", coalesce(a.state, 'REVOKED') AS state,
-         s.session_no IS DISTINCT FROM mine.session_no AS fenced
+         s.session_no IS DISTINCT FROM mine.session_no AS fenced, coalesce(s.state = 'CONNECTED', false) AS taken
        FROM unnest($1::uuid[], $2::bigint[]) AS mine(agent_id, session_no)
        LEFT JOIN agent AS a ON a.id = mine.agent_id LEFT JOIN agent_session AS s ON s.agent_id = mine.agent_id
        LEFT JOIN agent_spec_head AS h ON h.agent_id = mine.agent_id

@@ -1,7 +1,10 @@
 /**
- * Tells a restart from a clone. A new instance that takes a live session over is normal (a pod was replaced, its old
- * connection is not noticed dead yet); two instances that take it from each other again and again are two clusters with
- * one key, and neither may have it (03).
+ * Tells a restart, and a Lease that changed hands, from a clone. A new instance that takes a live session over is normal (a
+ * pod was replaced, its old connection is not noticed dead yet); two instances that take it from each other again and
+ * again are two clusters with one key, and neither may have it (03). A process that has lost its API server says so and
+ * keeps its link (03 rule 10) while another one takes the Lease: a session that says so loses to any other and nobody is
+ * suspected, and it takes none from one that sees its API server. What nobody can gain by the word: who says it is refused
+ * a live session, and what is taken from others is counted whatever they say of themselves later.
  */
 export const TAKE_OVER_WINDOW_MS = 5 * 60_000;
 export const MAX_TAKE_OVERS = 3;
@@ -9,6 +12,29 @@ export const MAX_TAKE_OVERS = 3;
 export interface TakeOver {
   readonly fromInstance: string;
   readonly toInstance: string;
+}
+
+export interface Holder {
+  readonly state: string;
+  readonly instanceId: string | null;
+  /** What its session said last: UNKNOWN while it does not see its API server. */
+  readonly inventory: string;
+  /** Something came from it lately: its connection is not one that only nobody has noticed dead. */
+  readonly isHeard: boolean;
+}
+
+export interface Comer {
+  readonly instanceId: string;
+  readonly inventory: string;
+}
+
+/** FREE: nobody's session is taken. BLIND_LOSES: taken from one without an API server. HELD: not given. */
+export type TakeOverVerdict = 'FREE' | 'BLIND_LOSES' | 'HELD' | 'SUSPECT';
+
+export function judgeTakeOver(holder: Holder | undefined, comer: Comer): TakeOverVerdict {
+  if (holder?.state !== 'CONNECTED' || !holder.instanceId || holder.instanceId === comer.instanceId) return 'FREE';
+  if (holder.inventory === 'UNKNOWN') return 'BLIND_LOSES';
+  return comer.inventory === 'UNKNOWN' && holder.isHeard ? 'HELD' : 'SUSPECT';
 }
 
 /** `recent`: the take-overs within the window, the newest included. */
