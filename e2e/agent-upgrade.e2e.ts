@@ -123,6 +123,7 @@ it('restarts no pod and loses no write; a window then moves the pods, two RedisC
       await waitFor(
         `${name} rendered as version 2`,
         async () => (await readRolling(watchedOf(name)))?.status?.renderVersion === 2,
+        180_000, // the third has its turn when one of the others is through
       );
       await waitRolled(watchedOf(name));
     }),

@@ -63,7 +63,7 @@ it('heals and scales without the hub, and the hub catches up when it is back', a
     fleet.hub.api,
     view.id,
     (each) => each.delivery.sync === 'DRIFTED' && each.status?.readyPods === 4,
-    { what: 'caught up and DRIFTED', timeoutMs: 25_000 },
+    { what: 'caught up and DRIFTED' },
   );
   console.log(
     `hub outage: status caught up ${Math.round(performance.now() - servingAt)} ms after the hub served again`,

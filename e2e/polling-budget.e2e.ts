@@ -6,7 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { RecordingProxy, type RecordedCommand } from '#testing';
+import { claimPort, RecordingProxy, type RecordedCommand } from '#testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AgentProcess } from '../bench/operator/agent-process.ts';
 import { ScriptedMember } from '../bench/operator/scripted-member.ts';
@@ -29,7 +29,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'atoll-polling-'));
   member = await ScriptedMember.start(engine('redis-server'));
   proxy = await RecordingProxy.start();
-  agent = new AgentProcess(await member.writeKubeconfig(), 18_093, join(folder, 'agent.log'), {
+  agent = new AgentProcess(await member.writeKubeconfig(), await claimPort(), join(folder, 'agent.log'), {
     ATOLL_TEST_REDIS_PROXY: `127.0.0.1:${proxy.port}`,
   });
   await agent.ready();
@@ -52,8 +52,13 @@ async function untilReady(count: number): Promise<void> {
   }
   while (member.countPhase('Ready') < count) await sleep(200);
   // What a creation still has to settle is not rest.
-  await sleep(4_000);
+  for (let from = -1; from < 0 || proxy.commands.slice(from).some((each) => !ASKED.has(textOf(each)));) {
+    from = proxy.commands.length;
+    await sleep(4_000);
+  }
 }
+
+const textOf = ({ words }: RecordedCommand): string => words.slice(0, 2).join(' ').toUpperCase();
 
 async function count(): Promise<readonly RecordedCommand[]> {
   const from = proxy.commands.length;
@@ -65,7 +70,7 @@ describe('an agent at rest', () => {
   it.each([1, 5])('asks each data pod of %i RedisClusters half a command a second at most', async (clusters) => {
     await untilReady(clusters);
     const commands = await count();
-    const asked = commands.map(({ words }) => words.slice(0, 2).join(' ').toUpperCase());
+    const asked = commands.map(textOf);
     expect(asked.filter((each) => !ASKED.has(each))).toEqual([]);
     // A look that had begun before, or just began, makes one more at each pod.
     const looks = 4 * DATA_PODS * clusters;

@@ -208,7 +208,7 @@ describe('a hub whose PostgreSQL', () => {
     }
     // Zero: it came to its end by itself, and was not cut off.
     expect(hub.process.exitCode).toBe(0);
-    expect(await readFile(hub.logFile, 'utf8')).toContain('DATABASE_GIVEN_UP');
+    await vi.waitFor(async () => expect(await readFile(hub.logFile, 'utf8')).toContain('DATABASE_GIVEN_UP'), WAIT);
 
     await query('ALTER SYSTEM RESET synchronous_standby_names');
     await query('SELECT pg_reload_conf()');
