@@ -10,6 +10,7 @@ import { HeldDeletes1764633901000 } from './1764633901000-held-deletes.ts';
 import { DatabaseObjectIds1764634100000 } from './1764634100000-database-object-ids.ts';
 import { DeletesThatWait1764640100000 } from './1764640100000-deletes-that-wait.ts';
 import { GuestNumbers1764640300000 } from './1764640300000-guest-numbers.ts';
+import { DeletesNameTheirObject1764650000000 } from './1764650000000-deletes-name-their-object.ts';
 
 /** Every migration, oldest first. Never edited after release: a change is a new file at the end of this list. */
 export const migrations = [
@@ -25,4 +26,5 @@ export const migrations = [
   DatabaseObjectIds1764634100000,
   DeletesThatWait1764640100000,
   GuestNumbers1764640300000,
+  DeletesNameTheirObject1764650000000,
 ];

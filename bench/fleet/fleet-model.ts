@@ -175,12 +175,15 @@ export function statusBodyOf(slot: number, state: StatusState): Omit<StatusItem,
 
 export const API_VERSION_OF_ALL = API_GROUP_VERSION;
 
+/** Of the custom resource in its member cluster. */
+export const kubeUidOf = (hubUid: string): string => fleetId('kubernetes', numberOf(hubUid));
+
 /** The item as it travels. `hash` is opaque to the hub: it differs whenever anything but `numbers` differs. */
 export function statusItemOf(agent: number, slot: number, state: StatusState): StatusItem {
-  const { n, hubUid } = objectOf(agent, slot);
+  const { hubUid } = objectOf(agent, slot);
   return {
     hubUid,
-    uid: fleetId('kubernetes', n),
+    uid: kubeUidOf(hubUid),
     dataSetId: hubUid,
     ...statusBodyOf(slot, state),
     hash: itemHashOf(hubUid, state),

@@ -17,6 +17,7 @@ import {
   firstStatus,
   frozenSpecOfSlot,
   itemHashOf,
+  kubeUidOf,
   numberOf,
   objectOf,
   statusItemOf,
@@ -86,7 +87,8 @@ export class SimulatedObjects {
       this.#put(slot, { hubUid, specHash, status: { ...status, hubGeneration } });
     }
     const now = this.#held.get(slot);
-    return { hubUid, hubGeneration: now?.status.hubGeneration ?? hubGeneration, state: 'APPLIED', specHash };
+    const uid = kubeUidOf(hubUid);
+    return { hubUid, hubGeneration: now?.status.hubGeneration ?? hubGeneration, state: 'APPLIED', specHash, uid };
   }
 
   remove({ hubUid, operation }: Tombstone): ObjectOutcome {

@@ -36,7 +36,7 @@ export const ERROR_CODES = {
   DELETE_BEFORE_REPLACEMENT:
     'Asked for before the member cluster was replaced: look at the object there, then approveDeletes, ask again, or forget it.',
   DELETED_OBJECT_IS_BACK:
-    'It was deleted, and somebody put it back: approve the delete again with approveDeletes, or forget the object to keep it.',
+    'Somebody put it back since its delete was asked for, or carried out: approve the delete again with approveDeletes, or forget the object to keep it.',
   DELETE_APPROVAL_EXPIRED: 'Approve the delete again with the mutation approveDeletes.',
   DELETE_APPROVAL_INVALID:
     'Approve the delete with the mutation approveDeletes; the approval that came with it is about others.',

@@ -24,6 +24,7 @@ export const objectOutcome = v.object({
   hubGeneration: field.count,
   state: v.picklist(['APPLIED', 'REJECTED', 'CONFLICT', 'WAITING', 'DELETED_LOCALLY', 'DELETED', 'ORPHANED']),
   specHash: v.exactOptional(field.sha256),
+  uid: v.exactOptional(field.requiredText),
   code: v.exactOptional(field.shortText),
   message: v.exactOptional(field.longText),
   retryable: v.exactOptional(v.boolean()),

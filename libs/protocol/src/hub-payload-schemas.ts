@@ -45,6 +45,7 @@ const tombstone = v.object({
   approval: v.exactOptional(
     v.object({ id: field.requiredText, hubUids: v.array(field.requiredText), expiresAt: field.shortText }),
   ),
+  uids: v.exactOptional(v.array(field.requiredText)),
 });
 
 const empty: v.GenericSchema<unknown, HubPayloads['StatusResync']> = v.object({});

@@ -107,6 +107,11 @@ export interface Tombstone {
   readonly operation: TombstoneKind;
   /** Approval that lifts the delete breaker for the listed objects. */
   readonly approval?: { readonly id: string; readonly hubUids: readonly string[]; readonly expiresAt: string };
+  /**
+   * Only of a DELETE: every Kubernetes uid by which the hub knew the object when its delete was asked for, or approved. An object of
+   * another uid was put back since, and is not meant. Absent: the hub did not know any (also from a hub that does not know the field).
+   */
+  readonly uids?: readonly string[];
 }
 
 export interface Delta {
@@ -141,6 +146,8 @@ export interface ObjectOutcome {
   readonly hubGeneration: number;
   readonly state: Exclude<DeliveryState, 'PENDING'> | 'DELETED' | 'ORPHANED';
   readonly specHash?: string;
+  /** Kubernetes uid of the object that it is about: of what was written, or of what was not deleted. */
+  readonly uid?: string;
   readonly code?: string;
   readonly message?: string;
   readonly retryable?: boolean;

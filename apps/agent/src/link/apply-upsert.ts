@@ -78,12 +78,13 @@ function outcomeOfHeld(
 
 /** What is written now, and what of it was left to others. */
 function writtenOutcome(upsert: Upsert, live: KubeObject, contested: readonly FieldConflict[]): ObjectOutcome {
-  const { specHash } = upsert;
-  if (contested.length === 0) return { ...outcomeOf(upsert, 'APPLIED'), specHash };
+  const { uid } = live.metadata;
+  const version = { specHash: upsert.specHash, ...(uid === undefined ? {} : { uid }) };
+  if (contested.length === 0) return { ...outcomeOf(upsert, 'APPLIED'), ...version };
   const message = `Left to their owners: ${contested.map((field) => `${field.path} (${field.manager})`).join(', ')}.`;
   return {
     ...outcomeOf(upsert, 'CONFLICT', { message, retryable: false }),
-    specHash,
+    ...version,
     contested: contested.map((field) => foreignField(live, field.path, field.manager)),
   };
 }

@@ -111,6 +111,30 @@ describe('a tombstone', () => {
     expect(text(decide({ carriedOut: {}, live: live('u1', '2026-11-30T04:59:00Z') }))).toBe('WAITING');
   });
 
+  it('deletes no other object than the one that its delete was asked for, approved or not', () => {
+    for (const changes of [{}, { approval }]) {
+      const meant = { ...tombstone, ...changes, uids: ['k0', 'k1'] };
+      expect(text(decide({ tombstone: meant }))).toBe('DELETE');
+      const decision = decide({ tombstone: { ...meant, uids: ['k0'] } });
+      expect(text(decision)).toBe('REJECTED DELETED_OBJECT_IS_BACK');
+      // Remembered: a hub that names no uids is kept from it as well; told: an approval to come can name it.
+      expect(decision).toMatchObject({ remember: true, outcome: { uid: 'k1', retryable: false } });
+    }
+  });
+
+  it('keeps what was put back with the uid that it had, as a cluster restored as a whole, until that is approved anew', () => {
+    expect(text(decide({ carriedOut: {}, tombstone: { ...tombstone, uids: ['k1'] } }))).toBe(
+      'REJECTED DELETED_OBJECT_IS_BACK',
+    );
+    expect(text(decide({ carriedOut: {}, tombstone: { ...tombstone, uids: ['k1'], approval } }))).toBe('DELETE');
+  });
+
+  it('is done when its own object is not there, and lets another one go: that destroys nothing', () => {
+    const meant = { ...tombstone, uids: ['k0'] };
+    expect(text(decide({ tombstone: meant, live: undefined }))).toBe('DELETED');
+    expect(text(decide({ tombstone: { ...meant, operation: 'ORPHAN' } }))).toBe('ORPHAN');
+  });
+
   it('keeps what took the place of the object that was looked at', () => {
     const decision = decide({ isReplaced: true, tombstone: { ...tombstone, approval } });
     expect(text(decision)).toBe('REJECTED DELETED_OBJECT_IS_BACK');

@@ -1,9 +1,10 @@
 /**
  * What a tombstone means here (03 rules 1 to 3). The only way by which the link ever deletes. Invariant: only an object
- * that carries the tombstone's own hubUid is touched, one that came back after this very delete was carried out is kept
- * (somebody restored it, which is the later wish), and no more objects are deleted in five minutes than the agent's
- * values say (none at all when more than that come at once), unless a person approved these very objects until a time
- * to come: a bug in the hub is the scenario.
+ * that carries the tombstone's own hubUid is touched, one that came back after this very delete was asked for, approved
+ * or carried out is kept (somebody restored it, which is the later wish), and no more objects are deleted in five minutes
+ * than the agent's values say (none at all when more than that come at once), unless a person approved these very objects
+ * until a time to come: a bug in the hub is the scenario. The tombstone's uids tell what was meant; a whole cluster that is
+ * restored has the same uids again, so what was carried out here is remembered as well.
  */
 import type { KubeObject } from '#domain';
 import type { ObjectOutcome, Tombstone } from '#protocol';
@@ -55,7 +56,11 @@ export function decideTombstone(question: TombstoneQuestion): TombstoneDecision 
 export const terminating = (tombstone: Tombstone): ObjectOutcome =>
   outcomeOf(tombstone, 'WAITING', { message: 'The object is being deleted; its finalizers run.', retryable: true });
 
-/** What is live was put back after the delete. Only an approval that was given since then is about it. */
+/** The object that the hub knew when the delete was asked for or approved was another one. */
+const isAnother = ({ uids }: Tombstone, { uid }: KubeObject['metadata']): boolean =>
+  uids !== undefined && uid !== undefined && !uids.includes(uid);
+
+/** What is live was put back after the delete was carried out. Only an approval that was given since then is about it. */
 const isBack = ({ tombstone, carriedOut, isReplaced }: TombstoneQuestion): boolean =>
   isReplaced ||
   (carriedOut !== undefined && (tombstone.approval === undefined || tombstone.approval.id === carriedOut.approvalId));
@@ -64,6 +69,16 @@ const IS_BACK =
   'This object was deleted here, and has been put back since, as by a restored backup; it is kept. To delete this one too, approve ' +
   'it by the mutation approveDeletes; to keep it, forgetRedisCluster.';
 
+const explainAnother = ({ uids = [] }: Tombstone, { uid = '' }: KubeObject['metadata']): string =>
+  `The delete is about the object with the Kubernetes uid ${uids.join(' or ')}. What is here now, ${uid}, was put back since, as by a ` +
+  'restored backup; it is kept. To delete this one, approve it by the mutation approveDeletes; to keep it, forgetRedisCluster.';
+
+/** Remembered, so that it is kept from the same tombstone in the next session too, also of a hub that names no uids. */
+function keepBack(tombstone: Tombstone, { uid }: KubeObject['metadata'], message: string): TombstoneDecision {
+  const outcome = rejected(tombstone, 'DELETED_OBJECT_IS_BACK', message);
+  return finished(uid === undefined ? outcome : { ...outcome, uid });
+}
+
 function decideDelete(question: TombstoneQuestion, live: KubeObject): TombstoneDecision {
   const { tombstone, bounds, nowMs } = question;
   const { acceptDeletes, maxDeletes } = bounds.limits;
@@ -71,8 +86,10 @@ function decideDelete(question: TombstoneQuestion, live: KubeObject): TombstoneD
     return refused(rejected(tombstone, 'NOT_PERMITTED_HERE', "This agent's values accept no deletes from the hub."));
   }
   const { approval } = tombstone;
-  // Remembered, so that it is kept from the same tombstone in the next session too.
-  if (isBack(question)) return finished(rejected(tombstone, 'DELETED_OBJECT_IS_BACK', IS_BACK));
+  if (isAnother(tombstone, live.metadata)) {
+    return keepBack(tombstone, live.metadata, explainAnother(tombstone, live.metadata));
+  }
+  if (isBack(question)) return keepBack(tombstone, live.metadata, IS_BACK);
   if (approval !== undefined) {
     const refusal = refuseApproval(tombstone, approval, nowMs);
     return refusal === undefined ? { kind: 'DELETE', live, counts: false } : refused(refusal);

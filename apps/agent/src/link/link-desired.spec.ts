@@ -35,6 +35,7 @@ describe('what the hub wants', () => {
     expect(ack.digest).toBe(digestOf([buildUpsert('a', 1), buildUpsert('b', 4)]));
     const object = await world.find('b');
     expect(object?.spec).toMatchObject({ size: 3 });
+    expect(ack.outcomes[1]?.uid).toBe(object?.metadata.uid);
     expect(object?.metadata.annotations).toEqual({
       [ANNOTATION.hubUid]: 'b',
       [ANNOTATION.hubName]: 'shop/b',

@@ -1,9 +1,9 @@
 /** Public face of the link: what other features may use. */
 export { changeDesired } from './desired/change-desired.ts';
 export { PersonWatch } from './person-watch.ts';
-export { isHeldForPast } from './desired/delete-breaker.rules.ts';
+export { isHeldByBreaker, isHeldForPast } from './desired/delete-breaker.rules.ts';
 export { readDeleteLimits } from './desired/delete-limits.ts';
-export { judgeDeletes } from './desired/judge-deletes.ts';
+export { holdOn, judgeDeletes } from './desired/judge-deletes.ts';
 export { recallDelete } from './sessions/recall-delete.ts';
 export { FLEET_SUBJECT } from './rollups/fold.work.ts';
 export { AgentListener } from './connections/agent-listener.ts';

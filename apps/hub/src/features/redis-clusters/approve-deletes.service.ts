@@ -73,12 +73,12 @@ export class ApproveDeletesService {
     const nowMs = this.clock.nowMs();
     const expiresAt = new Date(nowMs + seconds * 1_000);
     const approval = { id: this.ids.newId(), by: viewer.name, at: new Date(nowMs), expiresAt };
-    await this.writes.approveDeletes(tx, approval, opened.value);
+    const uids = await this.writes.approveDeletes(tx, approval, opened.value);
     for (const row of opened.value) {
       await changeDesired(tx, row.agent_id, row.hub_uid, 'TOMBSTONE');
       await announce(tx, row, nowMs);
     }
-    tell(note, opened.value, { approvalId: approval.id, expiresAt });
+    tell(note, opened.value, { approval: { approvalId: approval.id, expiresAt }, uids });
     const hubUids = opened.value.map((row) => row.hub_uid);
     return succeed({ approvalId: approval.id, expiresAt: expiresAt.toISOString(), hubUids });
   }
@@ -140,9 +140,19 @@ function checkRow(
   return refuse('NOT_BEING_DELETED', `Nobody has asked for the delete of ${row.namespace}/${row.name}.`, field);
 }
 
-function tell(note: AuditNote, rows: readonly RedisClusterRow[], approval: object): void {
+interface Told {
+  readonly approval: object;
+  /** Kubernetes uids that each delete is about, by hubUid. */
+  readonly uids: ReadonlyMap<string, readonly string[]>;
+}
+
+function tell(note: AuditNote, rows: readonly RedisClusterRow[], { approval, uids }: Told): void {
   const projects = new Set(rows.map((row) => row.project_id));
   const [project] = projects;
   if (project !== undefined && projects.size === 1) note.projectId = project;
-  note.after = { ...approval, redisClusters: rows.map((row) => `${row.namespace}/${row.name} (${row.hub_uid})`) };
+  note.after = {
+    ...approval,
+    redisClusters: rows.map((row) => `${row.namespace}/${row.name} (${row.hub_uid})`),
+    kubernetesUids: Object.fromEntries(uids),
+  };
 }

@@ -80,6 +80,21 @@ describe('a delete that the breaker holds', () => {
     expect(await ask(made[0]!)).toBe(PENDING);
   });
 
+  it('still waits for an ADMIN when it is let go instead and asked for again after the window', async () => {
+    const made = await make(4);
+    expect((await askForAll(made)).at(-1)).toBe(BREAKER);
+    const held = made[3]!;
+    await query(`UPDATE tombstone_release SET released_at = now() - interval '1 hour'`);
+    const forget = { id: held.id, expectedGeneration: null };
+    expect(await operator.mutate('forgetRedisCluster', forget, 'orphaned')).toMatchObject({ userErrors: [] });
+    expect(await stateOf(held)).toBe(PENDING);
+    expect(await ask(held)).toBe(BREAKER);
+    expect(await waitsFor(held)).toBe('DELETE_BREAKER');
+    expect(await query('SELECT 1 FROM tombstone_release WHERE hub_uid = $1', [held.hubUid])).toEqual([]);
+    await api.admin.mutate('approveDeletes', { redisClusterIds: [held.id] }, 'approvalId');
+    expect(await waitsFor(held)).toBeUndefined();
+  });
+
   it('by a replica of an older release, which names no reason, waits for an ADMIN as well', async () => {
     const made = await make(1);
     const [one] = made as [Created];

@@ -102,24 +102,32 @@ export class RedisClusterWritesRepository {
     );
   }
 
-  /** `actor`: id of the principal who asks. The breaker has not judged it yet. */
+  /**
+   * `actor`: id of the principal who asks. What the breaker holds stays held, also while it is let go instead. The breaker has not
+   * judged anything else yet. Returns the Kubernetes uids that a DELETE is about, by which the object was known until now: a
+   * trigger of `resource` (name_what_is_meant) writes them.
+   */
   async setDeletion(
     tx: EntityManager,
     hubUid: string,
     { deletion, actor, at }: { readonly deletion: TombstoneKind; readonly actor: string; readonly at: Date },
-  ): Promise<void> {
-    await tx.query(
-      `UPDATE resource SET deletion = $2, deletion_actor = $3, deletion_held_at = NULL, deletion_held_for = NULL, updated_at = $4 WHERE hub_uid = $1`,
+  ): Promise<readonly string[]> {
+    const [rows] = await tx.query<[{ uids: string[] | null }[], number]>(
+      `UPDATE resource SET deletion = $2, deletion_actor = $3, updated_at = $4,
+         deletion_held_at = CASE WHEN deletion_held_for = 'DELETE_BREAKER' THEN deletion_held_at END,
+         deletion_held_for = CASE WHEN deletion_held_for = 'DELETE_BREAKER' THEN deletion_held_for END
+       WHERE hub_uid = $1 RETURNING deletion_uids AS uids`,
       [hubUid, deletion, actor, at],
     );
+    return rows[0]?.uids ?? [];
   }
 
-  /** A person lets these deletes through; each must be locked. */
+  /** A person lets these deletes through; each must be locked. Returns the Kubernetes uids that each is about from now on, by hubUid. */
   async approveDeletes(
     tx: EntityManager,
     approval: NewDeleteApproval,
     rows: readonly RedisClusterRow[],
-  ): Promise<void> {
+  ): Promise<ReadonlyMap<string, readonly string[]>> {
     const hubUids = rows.map((row) => row.hub_uid);
     await tx.query(
       'INSERT INTO delete_approval (id, hub_uids, approved_by, approved_at, expires_at) VALUES ($1, $2, $3, $4, $5)',
@@ -131,10 +139,12 @@ export class RedisClusterWritesRepository {
        ON CONFLICT (hub_uid) DO UPDATE SET approval_id = excluded.approval_id`,
       [hubUids, approval.at, approval.id],
     );
-    await tx.query(
-      'UPDATE resource SET deletion_held_at = NULL, deletion_held_for = NULL WHERE hub_uid = ANY($1::uuid[])',
+    const [named] = await tx.query<[{ hubUid: string; uids: string[] | null }[], number]>(
+      `UPDATE resource SET deletion_held_at = NULL, deletion_held_for = NULL WHERE hub_uid = ANY($1::uuid[])
+       RETURNING hub_uid AS "hubUid", deletion_uids AS uids`,
       [hubUids],
     );
+    return new Map(named.map(({ hubUid, uids }) => [hubUid, uids ?? []]));
   }
 
   /** Only where no agent is left who could acknowledge a tombstone. */

@@ -9,7 +9,15 @@ import type { EntityManager } from 'typeorm';
 import type { Caller } from '../../platform/auth/index.ts';
 import { type HubRuntime, RUNTIME } from '../../platform/lifecycle/hub-runtime.ts';
 import { CLOCK } from '../../platform/lifecycle/time-and-ids.ts';
-import { changeDesired, isHeldForPast, judgeDeletes, readDeleteLimits, recallDelete } from '../agent-link/index.ts';
+import {
+  changeDesired,
+  holdOn,
+  isHeldByBreaker,
+  isHeldForPast,
+  judgeDeletes,
+  readDeleteLimits,
+  recallDelete,
+} from '../agent-link/index.ts';
 import { RunMutationService, type AuditNote } from '../audit/index.ts';
 import { OpenRedisClusterService, stateOf } from './open-redis-cluster.service.ts';
 import { PresentRedisClusterService } from './present-redis-cluster.service.ts';
@@ -113,7 +121,8 @@ export class RemoveRedisClusterService {
 
   /**
    * A tombstone of the same kind that waits already is enough: however often it is asked for, one item is queued. One that
-   * waits because the world was another when it was asked for is asked for anew, and judged as if it were the first time.
+   * waits because the world was another when it was asked for is asked for anew, and judged as if it were the first time. One that
+   * the breaker holds waits for an ADMIN, also when it was let go in between: that the window has passed since is no approval.
    */
   private async bury(
     tx: EntityManager,
@@ -124,16 +133,22 @@ export class RemoveRedisClusterService {
     note.after = { ...stateOf(row), deletion: kind };
     if (row.deletion !== kind || isHeldForPast(row.deletion_held_for)) {
       const nowMs = this.clock.nowMs();
-      await this.writes.setDeletion(tx, row.hub_uid, { deletion: kind, actor, at: new Date(nowMs) });
+      const uids = await this.writes.setDeletion(tx, row.hub_uid, { deletion: kind, actor, at: new Date(nowMs) });
       await changeDesired(tx, row.agent_id, row.hub_uid, 'TOMBSTONE');
       if (row.deletion === 'DELETE') await recallDelete(tx, row.agent_id, row.hub_uid);
       if (kind === 'DELETE') {
-        const limits = await readDeleteLimits(tx, this.runtime.config.deleteLimits);
-        await judgeDeletes(tx, { agentId: row.agent_id, hubUids: [row.hub_uid] }, { limits, nowMs });
+        note.after = { ...stateOf(row), deletion: kind, kubernetesUids: uids };
+        await this.judge(tx, row, nowMs);
       }
       await announce(tx, row, nowMs);
     }
     return succeed({ hubUid: row.hub_uid, orphaned: kind === 'ORPHAN' && mayExist(row) });
+  }
+
+  private async judge(tx: EntityManager, row: RedisClusterRow, nowMs: number): Promise<void> {
+    if (isHeldByBreaker(row.deletion_held_for)) return holdOn(tx, row.hub_uid, nowMs);
+    const limits = await readDeleteLimits(tx, this.runtime.config.deleteLimits);
+    await judgeDeletes(tx, { agentId: row.agent_id, hubUids: [row.hub_uid] }, { limits, nowMs });
   }
 }
 

@@ -48,6 +48,9 @@ export function explainHold(verdict: Exclude<BreakerVerdict, 'PASS'>, limits: De
 /** For a delete that was approved, and of which nothing was heard before the approval expired. */
 export const APPROVAL_IS_OVER = `The approval of this delete expired before the agent took it. ${WHAT_TO_DO}`;
 
+/** For a delete that the breaker holds, that was let go instead, and is asked for once more before the agent has answered. */
+export const STILL_HELD = `The breaker holds this delete back since it was asked for first. ${WHAT_TO_DO}`;
+
 export interface HoldReason {
   readonly code: 'DELETE_BEFORE_RESTORE';
   readonly message: string;
@@ -68,3 +71,6 @@ export const HOLD_BEFORE_RESTORE: HoldReason = {
  */
 export const isHeldForPast = (heldFor: string | null): boolean =>
   heldFor === 'DELETE_BEFORE_RESTORE' || heldFor === 'DELETE_BEFORE_REPLACEMENT';
+
+/** Of a row that is held or was when it was let go: null where it is not held at all. */
+export const isHeldByBreaker = (heldFor: string | null): boolean => heldFor === 'DELETE_BREAKER';

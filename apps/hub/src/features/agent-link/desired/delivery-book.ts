@@ -18,7 +18,7 @@ export interface BookResult {
   readonly compareReason?: string;
 }
 
-type LockedRow = DeliveryRow & { readonly projectId: string };
+type LockedRow = DeliveryRow & { readonly projectId: string; readonly toldUid: string | null };
 interface Step {
   readonly row: LockedRow;
   readonly outcome: ObjectOutcome;
@@ -58,7 +58,7 @@ export class DeliveryBook {
 }
 
 const DELIVERY_COLUMNS = `r.hub_uid AS "hubUid", r.project_id AS "projectId", r.hub_generation AS "hubGeneration",
-  r.spec_hash AS "specHash", r.deletion,
+  r.spec_hash AS "specHash", r.deletion, r.told_uid AS "toldUid",
   (r.deletion = 'DELETE' AND r.deletion_held_at IS NOT NULL) IS TRUE AS "isHeld", d.state, d.code, d.attempts, d.applied_generation AS "appliedGeneration",
   d.applied_hash AS "appliedHash"`;
 
@@ -121,16 +121,7 @@ function countStep(digest: string, { row, booking }: Step): string {
 
 async function writeSteps(tx: EntityManager, agentId: string, steps: readonly Step[], nowMs: number): Promise<void> {
   await writeDeliveries(tx, steps, nowMs);
-  const written = steps.filter(
-    ({ row, outcome, booking }) => booking.applied && outcome.hubGeneration === row.hubGeneration,
-  );
-  if (written.length > 0) {
-    await tx.query(
-      `UPDATE resource SET create_allowed = false, revert_fields = NULL
-       WHERE hub_uid = ANY($1::uuid[]) AND (create_allowed OR revert_fields IS NOT NULL)`,
-      [written.map(({ row }) => row.hubUid)],
-    );
-  }
+  await writeResources(tx, steps);
   const removed = steps.filter(({ booking }) => booking.remove);
   if (removed.length > 0) {
     await tx.query('DELETE FROM resource WHERE hub_uid = ANY($1::uuid[])', [removed.map(({ row }) => row.hubUid)]);
@@ -140,6 +131,25 @@ async function writeSteps(tx: EntityManager, agentId: string, steps: readonly St
     await changeDesired(tx, agentId, row.hubUid, 'UPSERT');
   }
   await appendChanges(tx, nowMs, steps.flatMap(toChange));
+}
+
+/** What was written needs no leave to be created any more; and by which uid the agent knows the object is kept for its delete. */
+async function writeResources(tx: EntityManager, steps: readonly Step[]): Promise<void> {
+  const items = steps
+    .map(({ row, outcome, booking }) => ({
+      hub_uid: row.hubUid,
+      written: Boolean(booking.applied) && outcome.hubGeneration === row.hubGeneration,
+      uid: outcome.uid === row.toldUid ? undefined : outcome.uid,
+    }))
+    .filter(({ written, uid }) => written || uid !== undefined);
+  if (items.length === 0) return;
+  await tx.query(
+    `UPDATE resource AS r SET told_uid = coalesce(i.uid, r.told_uid), create_allowed = r.create_allowed AND NOT i.written,
+       revert_fields = CASE WHEN NOT i.written THEN r.revert_fields END
+     FROM jsonb_to_recordset($1::jsonb) AS i(hub_uid uuid, written boolean, uid text)
+     WHERE r.hub_uid = i.hub_uid AND (i.uid IS NOT NULL OR r.create_allowed OR r.revert_fields IS NOT NULL)`,
+    [JSON.stringify(items)],
+  );
 }
 
 async function writeDeliveries(tx: EntityManager, steps: readonly Step[], nowMs: number): Promise<void> {

@@ -23,6 +23,8 @@ export interface TargetRow {
    */
   readonly breaker: 'RELEASED' | 'HELD' | 'UNJUDGED' | 'EXPIRED' | null;
   readonly approval: NonNullable<Tombstone['approval']> | null;
+  /** By which the object was known when its delete was asked for or approved; null: by none. */
+  readonly deletionUids: readonly string[] | null;
   /** The revision of its newest change among those asked for; null for one that is only sent again. */
   readonly revision: number | null;
 }
@@ -41,7 +43,8 @@ const APPROVAL = `(SELECT json_build_object('id', a.id, 'expiresAt', to_char(a.e
 export const TARGET_COLUMNS = `r.hub_uid AS "hubUid", r.hub_generation AS "hubGeneration", r.spec_hash AS "specHash", r.spec,
   r.namespace, r.name, r.api_version AS "apiVersion", r.kind, r.create_allowed AS "createAllowed", r.adopt,
   r.drift_policy AS "driftPolicy", r.revert_fields AS "revertFields", r.data_set_id AS "dataSetId", r.deletion,
-  CASE WHEN r.deletion = 'DELETE' THEN ${BREAKER} END AS breaker, CASE WHEN r.deletion = 'DELETE' THEN ${APPROVAL} END AS approval`;
+  CASE WHEN r.deletion = 'DELETE' THEN ${BREAKER} END AS breaker, CASE WHEN r.deletion = 'DELETE' THEN ${APPROVAL} END AS approval,
+  CASE WHEN r.deletion = 'DELETE' THEN r.deletion_uids END AS "deletionUids"`;
 
 export const toUpsert = (row: TargetRow): Upsert => ({
   hubUid: row.hubUid,
@@ -67,4 +70,5 @@ export const toTombstone = (row: TargetRow): Tombstone => ({
   kind: row.kind,
   operation: row.deletion ?? 'ORPHAN',
   ...(row.approval ? { approval: row.approval } : {}),
+  ...(row.deletionUids ? { uids: row.deletionUids } : {}),
 });

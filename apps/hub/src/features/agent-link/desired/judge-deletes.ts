@@ -15,6 +15,7 @@ import {
   type HoldReason,
   judgeDelete,
   type PassedDeletes,
+  STILL_HELD,
 } from './delete-breaker.rules.ts';
 
 /** Any number: replicas take it while they count deletes. */
@@ -75,6 +76,10 @@ export async function judgeDeletes(
   return passed;
 }
 
+/** Of a delete whose row is held by the breaker already: what is told beside it says so. The row must be locked. */
+export const holdOn = (tx: EntityManager, hubUid: string, nowMs: number): Promise<void> =>
+  tellHold(tx, hubUid, STILL_HELD, nowMs);
+
 function lockDoomed(tx: EntityManager, { agentId, hubUids }: DeletesOfAgent, nowMs: number): Promise<DoomedRow[]> {
   return tx.query(
     `SELECT r.hub_uid AS "hubUid", r.deletion_actor AS actor,
@@ -123,6 +128,10 @@ async function holdBack(tx: EntityManager, { hubUid }: DoomedRow, message: strin
     hubUid,
     new Date(nowMs),
   ]);
+  await tellHold(tx, hubUid, message, nowMs);
+}
+
+async function tellHold(tx: EntityManager, hubUid: string, message: string, nowMs: number): Promise<void> {
   await tx.query(
     `UPDATE delivery SET state = 'WAITING', code = 'DELETE_BREAKER', message = $2, retryable = false,
        next_attempt_at = NULL, updated_at = $3 WHERE hub_uid = $1`,
