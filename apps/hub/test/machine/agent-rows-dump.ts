@@ -6,6 +6,7 @@ const TABLES = [
   ['agent_spec_head', 'agent_id = $1'],
   ['resource', 'agent_id = $1'],
   ['delivery', 'hub_uid IN (SELECT hub_uid FROM resource WHERE agent_id = $1)'],
+  ['resource_status', 'hub_uid IN (SELECT hub_uid FROM resource WHERE agent_id = $1)'],
   ['desired_change', 'agent_id = $1'],
   ['tombstone_release', 'agent_id = $1'],
 ] as const;

@@ -95,7 +95,7 @@ it.each(starts)(
 );
 
 it.runIf(RUNS >= 100)('has met in these lives what it is about', () => {
-  const names = ['refusedDelete', 'mass', 'putBack', 'heldByRestore', 'lateAck', 'overtaken'] as const;
+  const names = ['refusedDelete', 'mass', 'putBack', 'heldByRestore', 'lateAck', 'overtaken', 'exchanged'] as const;
   const counts = names.map((name) => [name, seen.reduce((sum, one) => sum + one[name], 0)] as const);
   expect(counts.filter(([, count]) => count < 5)).toEqual([]);
 });

@@ -6,6 +6,8 @@
 import { randomUUID } from 'node:crypto';
 import { createLogger } from '../../src/platform/telemetry/logger.ts';
 import { Metrics } from '../../src/platform/telemetry/metrics.ts';
+import { StatusRepository } from '../../src/features/agent-link/status/status.repository.ts';
+import type { RedisClusterObject } from '#domain';
 import type { AgentMessage, Hello, HubMessage, Welcome } from '#protocol';
 import type { DataSource } from 'typeorm';
 import { HOLD_BEFORE_RESTORE } from '../../src/features/agent-link/desired/delete-breaker.rules.ts';
@@ -20,6 +22,7 @@ import { chooseResumeMode } from '../../src/features/agent-link/sessions/resume-
 import { SessionRepository } from '../../src/features/agent-link/sessions/session.repository.ts';
 import { Turns } from '../../src/features/agent-link/desired/turns.ts';
 import { systemClock } from '../../src/platform/lifecycle/time-and-ids.ts';
+import { buildStatusItem } from '../../../agent/src/link/build-status-item.ts';
 import { AgentRowsDump } from './agent-rows-dump.ts';
 import { MachineWire, SentDeletes } from './machine-wire.ts';
 
@@ -56,6 +59,8 @@ export class MachineHub {
   readonly #rows: AgentRowsDump;
   readonly #sentDeletes: SentDeletes;
   readonly #violations: string[] = [];
+  readonly #status: StatusRepository;
+  #statusBatches = 0;
   failure: unknown;
 
   /** `perAgent`: deletes that the hub lets pass in five minutes. */
@@ -74,6 +79,7 @@ export class MachineHub {
     );
     this.#book = new DeliveryBook(dataSource);
     this.#inventory = new InventoryRepository(dataSource);
+    this.#status = new StatusRepository(dataSource, systemClock);
   }
 
   /** Calls that nobody waits for are waited for by `settled`. */
@@ -198,6 +204,14 @@ export class MachineHub {
     connection.wire.hubTakes(frame);
     await connection.session.handle(frame);
     await this.settled();
+  }
+
+  /** Status of these objects, as their agent tells it. */
+  async takeStatus({ session }: MachineConnection, objects: readonly RedisClusterObject[]): Promise<void> {
+    const items = objects.map((object) => buildStatusItem(object, { unclaimed: false }));
+    this.#statusBatches += 1;
+    const batch = { counter: this.#statusBatches, items };
+    await this.#status.commit([{ session, batch }]);
   }
 
   /** What wakes a session: a hint or the poll behind it. */

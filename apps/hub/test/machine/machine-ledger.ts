@@ -4,6 +4,7 @@
  * never from what hub or agent believe:
  *   - only an object whose deletion (or release) a person asked for is deleted (or let go), at most three in five minutes that nobody approved;
  *   - of more such deletes in one message than that none is carried out in that session;
+ *   - no object is deleted other than the one that was meant: what was put back after its delete was asked for, or approved, is kept;
  *   - what was put back after its delete was carried out, or while it was, is not deleted again without a new approval;
  *   - a delete that was pending when the hub was restored is carried out only after a person has said so again;
  *   - a hubUid whose tombstone was acknowledged is not made again;
@@ -32,6 +33,10 @@ export interface LedgerObject {
   keep?: string;
   /** Approvals under which it was carried out: they are no word about what was put back since. */
   readonly used: Set<string>;
+  /** When its delete was asked for or approved last, the hub could know which object it was about. */
+  isNamed?: boolean;
+  /** uids of objects that a person put back since then. */
+  readonly strangers: Set<string>;
   /** It came with more deletes than the agent takes; for this session. */
   ofMass?: true;
   /** It was pending when the hub was restored. */
@@ -58,7 +63,9 @@ export class MachineLedger {
   /** On the agent's clock, since it last lost its memory. */
   deletesMs: number[] = [];
   /** How often what the book is about has happened: a run in which it never does proves nothing. */
-  readonly seen = { refusedDelete: 0, mass: 0, putBack: 0, heldByRestore: 0, lateAck: 0, overtaken: 0 };
+  readonly seen = { refusedDelete: 0, mass: 0, putBack: 0, heldByRestore: 0, lateAck: 0, overtaken: 0, exchanged: 0 };
+  /** Of all objects that were there. */
+  readonly #uids = new Set<string>();
   readonly #approvals = new Map<string, string | undefined>();
   readonly #nowMs: () => number;
   readonly #remembers: (hubUid: string) => boolean;
@@ -70,12 +77,32 @@ export class MachineLedger {
   }
 
   wish(hubUid: string, name: string, adopt: boolean): void {
-    this.objects.set(hubUid, { hubUid, name, adopt, used: new Set() });
+    this.objects.set(hubUid, { hubUid, name, adopt, used: new Set(), strangers: new Set() });
   }
 
-  approve(hubUid: string): void {
+  /** A person asks for a delete: of what is there now. `isNamed`: the agent has told that the object is there. */
+  means(hubUid: string, isNamed: boolean): void {
     const object = this.objects.get(hubUid);
     if (object === undefined) return;
+    object.isNamed = isNamed;
+    object.strangers.clear();
+  }
+
+  /** A person put back objects; those with a uid that was never seen are others than before. */
+  putBack(live: readonly KubeObject[]): void {
+    for (const object of live) {
+      const { uid = '' } = object.metadata;
+      if (this.#uids.has(uid)) continue;
+      this.#uids.add(uid);
+      const wish = this.objects.get(hubUidOf(object) ?? '');
+      if (wish?.deletion === 'DELETE' && wish.isNamed) wish.strangers.add(uid);
+    }
+  }
+
+  approve(hubUid: string, isNamed: boolean): void {
+    const object = this.objects.get(hubUid);
+    if (object === undefined) return;
+    this.means(hubUid, isNamed);
     object.approved = true;
     delete object.mustBeSaidAgain;
     delete object.ofMass;
@@ -116,6 +143,16 @@ export class MachineLedger {
     for (const object of this.objects.values()) delete object.ofMass;
   }
 
+  /** The hub kept what was put back although it was never deleted for this. */
+  kept(hubUid: string): void {
+    if (this.objects.get(hubUid)?.carriedOutOn === undefined) this.seen.exchanged += 1;
+  }
+
+  /** The hub came back older than it was: which wishes it remembers, and what it knew by then, is not in this book. */
+  forgetNames(): void {
+    for (const { hubUid } of this.objects.values()) this.means(hubUid, false);
+  }
+
   /** The hub came back older than it was, and knows it. */
   restored(pending: readonly string[]): void {
     for (const hubUid of pending) {
@@ -129,6 +166,7 @@ export class MachineLedger {
 
   observe(event: StoreEvent, writer: Writer): void {
     const { object, previous } = event;
+    if (event.type === 'ADDED') this.#uids.add(object.metadata.uid ?? '');
     if (writer !== 'agent') return;
     const wasDeleted = event.type === 'DELETED' || (isTerminating(object) && !isTerminating(previous));
     if (wasDeleted) this.#judgeDeletion(previous ?? object);
@@ -151,6 +189,10 @@ export class MachineLedger {
   #judgeMeaning(wish: LedgerObject, uid: string): void {
     const { hubUid, carriedOutOn, keep, mustBeSaidAgain, ofMass } = wish;
     if (ofMass && !wish.approved) this.#violate(`${wish.name} (${hubUid}) was deleted with a mass of others`);
+    if (wish.strangers.has(uid))
+      this.#violate(
+        `${wish.name} (${hubUid}) was put back after its delete was asked for, and another object was deleted`,
+      );
     const isBack = carriedOutOn !== undefined && carriedOutOn !== uid && this.#remembers(hubUid);
     const isApprovedAnew = this.#useUp(wish);
     if ((isBack || keep === uid) && !isApprovedAnew)

@@ -14,7 +14,11 @@ const FINALIZER = 'redis.atoll.dev/finalizer';
 export const NAMESPACE = 'default';
 
 export type Writer = 'agent' | 'person' | 'operator';
-export type WriteObserver = (event: StoreEvent, writer: Writer) => void;
+export interface MemberObserver {
+  wrote(event: StoreEvent, writer: Writer): void;
+  /** What is there after a person put back objects, some of them as other ones. */
+  putBack(live: readonly RedisClusterObject[]): void;
+}
 
 export const hubUidOf = (object: KubeObject | undefined): string | undefined =>
   object?.metadata.annotations?.[ANNOTATION.hubUid];
@@ -45,11 +49,14 @@ export class MachineMember {
   readonly #listeners = new Set<(key: ObjectKey) => void>();
   #backup: KubeStoreDump | undefined;
 
-  constructor(observe: WriteObserver) {
+  readonly #observer: MemberObserver;
+
+  constructor(observer: MemberObserver) {
+    this.#observer = observer;
     this.store.subscribe((event) => {
       if (event.collection !== COLLECTION) return;
       this.#pending.push(event);
-      observe(event, this.#writer);
+      observer.wrote(event, this.#writer);
     });
   }
 
@@ -167,6 +174,7 @@ export class MachineMember {
     const renewed = withNewUid(entries.get(key));
     if (renewed === undefined) return undefined;
     this.store.restore(new Map([...entries, [key, renewed]]));
+    this.#observer.putBack(this.live());
     return renewed.object.metadata.uid;
   }
 
@@ -184,6 +192,7 @@ export class MachineMember {
       return kept === undefined ? [] : [[key, kept] as const];
     });
     this.store.restore(new Map([...now, ...then]));
+    this.#observer.putBack(this.live());
     return true;
   }
 

@@ -1,6 +1,7 @@
 /**
  * Things that go wrong in one certain order, which single steps by chance hardly ever meet: a delete that waits in a dump which is
- * put back, and one that was carried out unheard before its object was put back.
+ * put back, one that was carried out unheard before its object was put back, and one whose object was put back while its agent
+ * was away: before it was asked for, before it was approved, or after both.
  */
 import type { MachineRun } from './machine-run.ts';
 import type { HubRow } from './machine-user.ts';
@@ -52,4 +53,26 @@ export async function carryOutUnheard(run: MachineRun): Promise<string | false> 
   await run.connect();
   await deliverAll(run);
   return `${row.name} ${row.hubUid.slice(-4)}`;
+}
+
+export async function exchangeWhileAway(run: MachineRun): Promise<string | false> {
+  const row = await pickLive(run);
+  if (row === undefined || !run.member.synced) return false;
+  await run.cut();
+  await run.agent.settled();
+  const ask = (): Promise<void> => run.user.remove(row, 'DELETE', run.ledger);
+  const approve = (): Promise<boolean> => run.user.approve(run.ledger, true);
+  const exchange = (): void => void run.member.replaceByHand(row.name);
+  const orders = [
+    [ask, exchange],
+    [ask, approve, exchange],
+    [ask, exchange, approve],
+    [exchange, ask],
+  ] as const;
+  const order = run.random.integer(orders.length);
+  for (const act of orders[order] ?? []) await act();
+  run.member.relist();
+  await run.connect();
+  await deliverAll(run);
+  return `${row.name} ${row.hubUid.slice(-4)}, order ${order}`;
 }

@@ -28,6 +28,7 @@ export const PROFILES: readonly Profile[] = [
     'a person deletes': 2,
     'a delete waits in a dump that is put back': 40,
     'a delete is carried out unheard, and its object put back': 40,
+    'an object is exchanged while its agent is away': 40,
     'the hub is dumped': 3,
     'the hub is put back': 3,
     'the member cluster is backed up': 2,

@@ -50,7 +50,10 @@ export class MachineRun {
       () => this.clock.nowMs(),
       (hubUid) => this.member.remembers(hubUid),
     );
-    this.member = new MachineMember((event, writer) => this.ledger.observe(event, writer));
+    this.member = new MachineMember({
+      wrote: (event, writer) => this.ledger.observe(event, writer),
+      putBack: (live) => this.ledger.putBack(live),
+    });
     this.agent = new MachineAgent(this.member, this.clock);
   }
 
@@ -164,11 +167,19 @@ export class MachineRun {
     this.ledger.violations.push('a frame of an earlier session changed what the hub has booked');
   }
 
+  /** The agent tells the status of all that it sees. False when nobody hears it. */
+  async tellStatus(): Promise<boolean> {
+    if (this.connection === undefined || !this.member.synced) return false;
+    await this.hub.takeStatus(this.connection, this.member.cache.list());
+    return true;
+  }
+
   #noteAck({ outcomes }: DesiredAck): void {
     this.#acked = true;
     const codes = outcomes.map(({ code }) => code);
     if (codes.includes('DELETE_BREAKER')) this.ledger.seen.refusedDelete += 1;
     if (codes.includes('DELETED_OBJECT_IS_BACK')) this.ledger.seen.putBack += 1;
+    for (const { hubUid, code } of outcomes) if (code === 'DELETED_OBJECT_IS_BACK') this.ledger.kept(hubUid);
   }
 
   /** False when there is no dump. `noticed`: the hub knows that it is one of before. */
@@ -182,6 +193,7 @@ export class MachineRun {
     // What nobody noticed nobody can say again; an agent that is ahead makes it wait all the same.
     else for (const wish of this.ledger.objects.values()) delete wish.mustBeSaidAgain;
     this.ledger.hubRestored = true;
+    this.ledger.forgetNames();
     await this.cut();
     return true;
   }

@@ -1,5 +1,5 @@
 /** What can happen next in a state machine run, with how often it does, and the line that a failing seed prints of it. */
-import { carryOutUnheard, deliverAll, putBackPending } from './machine-mishaps.ts';
+import { carryOutUnheard, deliverAll, exchangeWhileAway, putBackPending } from './machine-mishaps.ts';
 import { BEGUN, type Profile, PROFILES } from './machine-profiles.ts';
 import type { MachineRun } from './machine-run.ts';
 import { hubUidOf } from './machine-member.ts';
@@ -101,6 +101,7 @@ const faults: readonly Step[] = [
       return `in request ${requests}`;
     },
   },
+  { name: 'the agent tells its status', weight: 3, run: (run) => run.tellStatus() },
   { name: 'the agent writes its revision', weight: 3, run: (run) => flush(run) },
   {
     name: 'the agent loses its state',
@@ -132,6 +133,7 @@ const faults: readonly Step[] = [
 const mishaps: readonly Step[] = [
   { name: 'a delete waits in a dump that is put back', weight: 0.1, run: putBackPending },
   { name: 'a delete is carried out unheard, and its object put back', weight: 0.1, run: carryOutUnheard },
+  { name: 'an object is exchanged while its agent is away', weight: 0.1, run: exchangeWhileAway },
 ];
 
 const member: readonly Step[] = [

@@ -89,6 +89,7 @@ export class MachineUser {
     const object = ledger.objects.get(row.hubUid);
     if (object !== undefined) object.deletion = deletion;
     delete object?.mustBeSaidAgain;
+    ledger.means(row.hubUid, !row.createAllowed);
     await unwant(this.#hub, this.#enrolled, row.hubUid, deletion);
   }
 
@@ -118,7 +119,7 @@ export class MachineUser {
       await this.#writes.approveDeletes(tx, approval, named as never);
       for (const { hubUid } of rows) await changeDesired(tx, agentId, hubUid, 'TOMBSTONE');
     });
-    for (const { hubUid } of rows) ledger.approve(hubUid);
+    for (const { hubUid, createAllowed } of rows) ledger.approve(hubUid, !createAllowed);
     return true;
   }
 
