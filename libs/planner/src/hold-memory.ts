@@ -75,7 +75,7 @@ const compareMemory = (wanted: ResolvedSpec, live: LiveMemory): MemoryChange => 
   const [limitBytes, liveLimitBytes] = [memoryLimitBytes(wanted.resources), parseQuantity(live.limit ?? '')];
   const maxmemoryBytes = wantedMaxmemoryBytes(wanted);
   const liveMaxmemoryBytes = parseRedisMemory(live.maxmemory ?? '') ?? largestUnder(liveLimitBytes);
-  const policy = wanted.config['maxmemory-policy'] ?? wanted.memory.policy ?? NO_EVICTION;
+  const policy = policyOf(wanted);
   const evicts = isEvicting(policy);
   const beginsToEvict = evicts && !isEvicting(live.policy);
   return {
@@ -87,6 +87,9 @@ const compareMemory = (wanted: ResolvedSpec, live: LiveMemory): MemoryChange => 
     isStricter: maxmemoryBytes > 0 && (isBelow(maxmemoryBytes, liveMaxmemoryBytes) || beginsToEvict),
   };
 };
+
+const policyOf = ({ config, memory }: ResolvedSpec): string =>
+  config['maxmemory-policy'] ?? memory.policy ?? NO_EVICTION;
 
 const isEvicting = (policy: string | undefined): boolean => (policy ?? NO_EVICTION).toLowerCase() !== NO_EVICTION;
 

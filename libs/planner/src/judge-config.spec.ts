@@ -126,3 +126,39 @@ describe('judgeConfig', () => {
     expect(valuesOf(draw({}, [{ maxmemory: '10' }]))).toEqual([{ maxmemory: '0' }]);
   });
 });
+
+describe('judgeConfig: two versions of the engine that both refuse a value', () => {
+  const said = (version: string) => ({
+    key: 'loglevel',
+    value: 'loud',
+    reason: `Redis ${version} refused it.`,
+    engine: `Redis ${version}`,
+  });
+  const [older, newer] = [said('7.0.15'), said('8.0.2')];
+  const between = (config: Live, lives: readonly Live[], rejected: readonly RejectedDirective[]) => {
+    const snapshot = draw(config, lives, rejected);
+    const [first = ''] = snapshot.pods.map(({ name }) => name);
+    const facts = snapshot.redis[first];
+    if (facts?.reachable !== true) throw new Error('pod 0 is drawn as answering');
+    return { ...snapshot, redis: { ...snapshot.redis, [first]: { ...facts, version: '7.0.15' } } };
+  };
+  const lives = [{ loglevel: 'notice' }, { loglevel: 'notice' }];
+
+  it('each is remembered by itself, and nothing is sent any more', () => {
+    const made = judge(between({ loglevel: 'loud' }, lives, [older, newer]));
+    expect(made).toMatchObject({ changes: [], status: { applied: 0, rejected: [older, newer] } });
+  });
+
+  it('what one of them said is told and kept while the other is still to be asked', () => {
+    const made = judge(between({ loglevel: 'loud' }, lives, [older]));
+    expect(made.changes.map(({ pod }) => pod.facts.version)).toEqual(['8.0.2']);
+    expect(made.status?.rejected).toEqual([older]);
+  });
+
+  it('one refuses, the other took it: each keeps what it can, and nothing is sent again', () => {
+    const refusal = { ...older, key: 'appendfsync', value: 'sometimes' };
+    const mixed = [{ appendfsync: 'everysec' }, { appendfsync: 'sometimes' }];
+    const made = judge(between({ appendfsync: 'sometimes' }, mixed, [refusal]));
+    expect(made).toMatchObject({ changes: [], status: { rejected: [refusal] } });
+  });
+});

@@ -1,8 +1,9 @@
 /**
  * What became of each directive, and what each pod is told next. Decided from the spec, from what CONFIG GET said of each
  * pod in this pass, and from what a server said before (status.config.rejected): a value that a server refused, or
- * changed silently, is not sent again until the value or the engine changes. Invariant: one bad directive stops no
- * other, and a settled data set is sent nothing.
+ * changed silently, is not sent again to pods of that engine and version until the value changes; while a version is
+ * changed there are two of them, each with its own refusal. Invariant: one bad directive stops no other, and a settled data
+ * set is sent nothing.
  */
 import {
   ANNOTATION,
@@ -28,7 +29,15 @@ export interface ConfigJudgement {
 }
 
 type Directives = Readonly<Record<string, string>>;
-type Verdict = { readonly rejected: RejectedDirective } | 'pendingRestart' | 'differs' | 'applied';
+
+interface Verdict {
+  readonly state: 'rejected' | 'pendingRestart' | 'differs' | 'applied';
+  /** Who refused it and why; also while it is still to be set on pods of another engine or version. */
+  readonly refusals: readonly RejectedDirective[];
+}
+
+const plain = (state: 'pendingRestart' | 'differs' | 'applied'): Verdict => ({ state, refusals: [] });
+const refused = (...refusals: readonly RejectedDirective[]): Verdict => ({ state: 'rejected', refusals });
 
 export const judgeConfig = (view: ClusterView): ConfigJudgement => {
   const pods = view.dataPods.filter(answers).filter((pod) => !pod.terminating && isAsked(pod));
@@ -42,7 +51,7 @@ export const judgeConfig = (view: ClusterView): ConfigJudgement => {
   }
   return {
     changes: pods.flatMap((pod) => {
-      const values = changesOf(view, pod, { ...defaultMaxmemory(pod), ...fallBack(view, wanted, verdicts) });
+      const values = changesOf(view, pod, { ...defaultMaxmemory(pod), ...wantedOf(view, pod, wanted, verdicts) });
       return Object.keys(values).length === 0 ? [] : [{ pod, values }];
     }),
     status: summarise(view, verdicts),
@@ -63,16 +72,16 @@ const judge = (known: Known, name: string): Verdict => {
   const { view, pods, wanted } = known;
   const value = view.spec.config[name] ?? wanted[name] ?? '';
   const because = explainAtOnce(view.spec.config, name, value);
-  if (because !== undefined) return { rejected: { key: name, value, reason: because } };
+  if (because !== undefined) return refused({ key: name, value, reason: because });
   const ignorant = pods.filter((pod) => pod.facts.config[name] === undefined);
   if (ignorant.length === pods.length) {
-    if (!Object.hasOwn(view.spec.config, name)) return 'applied';
+    if (!Object.hasOwn(view.spec.config, name)) return plain('applied');
     const engine = engineOf(pods[0]);
-    return { rejected: { key: name, value, reason: `${engine} does not know this directive; remove it.`, engine } };
+    return refused({ key: name, value, reason: `${engine} does not know this directive; remove it.`, engine });
   }
   const differing = pods.filter((pod) => differs(pod, name, value));
-  if (differing.length === 0) return ignorant.length > 0 ? 'pendingRestart' : 'applied';
-  if (!differing.some((pod) => fitsOwnLimit(view, pod, name, value))) return 'pendingRestart';
+  if (differing.length === 0) return plain(ignorant.length > 0 ? 'pendingRestart' : 'applied');
+  if (!differing.some((pod) => fitsOwnLimit(view, pod, name, value))) return plain('pendingRestart');
   return RESTART_ONLY_CONFIG.has(name)
     ? judgeRestart(view, differing, name, value)
     : judgeRuntime(known, differing, name, value);
@@ -115,16 +124,17 @@ const fitsOwnLimit = ({ spec }: ClusterView, pod: AnsweringPod, name: string, va
 const judgeRestart = (view: ClusterView, pods: readonly AnsweringPod[], key: string, value: string): Verdict => {
   const wantedHash = restartHash(view.spec, view.renderVersion);
   const refusing = pods.find((pod) => pod.annotations[ANNOTATION.restartHash] === wantedHash);
-  if (refusing === undefined) return 'pendingRestart';
+  if (refusing === undefined) return plain('pendingRestart');
   const kept = refusing.facts.config[key] ?? '';
   const reason = `${refusing.name} was started with it and runs ${kept}; the first lines of its log say why.`;
-  return { rejected: { key, value, reason, kept, engine: engineOf(refusing) } };
+  return refused({ key, value, reason, kept, engine: engineOf(refusing) });
 };
 
 const judgeRuntime = ({ remembered }: Known, pods: readonly AnsweringPod[], name: string, value: string): Verdict => {
-  const said = remembered.find((entry) => entry.key === name && entry.value === value);
-  if (said === undefined) return 'differs';
-  return pods.every((pod) => isKnownRefusal(said, pod)) ? { rejected: said } : 'differs';
+  const said = remembered.filter((entry) => entry.key === name && entry.value === value);
+  const refusals = said.filter((entry) => pods.some((pod) => isKnownRefusal(entry, pod)));
+  const isTold = pods.every((pod) => refusals.some((entry) => isKnownRefusal(entry, pod)));
+  return { state: isTold ? 'rejected' : 'differs', refusals };
 };
 
 /** The server would say the same again. */
@@ -135,30 +145,38 @@ const isKnownRefusal = (said: RejectedDirective, pod: AnsweringPod): boolean =>
 export const engineOf = (pod: AnsweringPod | undefined): string =>
   pod === undefined ? 'This engine' : `${pod.facts.engine} ${pod.facts.version}`;
 
-/** Where the user's value was refused, the operator's own value for that directive holds, if it has one. */
-const fallBack = (view: ClusterView, wanted: Directives, verdicts: ReadonlyMap<string, Verdict>): Directives => {
-  const isRefused = (name: string): boolean => typeof verdicts.get(name) === 'object';
+/**
+ * Where the user's value was refused, the operator's own value for that directive holds, if it has one. Each pod by what its
+ * own engine said: one version's refusal takes nothing from the pods of the other.
+ */
+const wantedOf = (
+  view: ClusterView,
+  pod: AnsweringPod,
+  wanted: Directives,
+  verdicts: ReadonlyMap<string, Verdict>,
+): Directives => {
   const own = redisDirectives({ ...view.spec, config: {} });
-  const kept = (name: string): boolean => {
-    const verdict = verdicts.get(name);
-    return typeof verdict === 'object' && verdict.rejected.kept !== undefined;
-  };
   return Object.fromEntries(
     Object.entries(wanted).flatMap(([name, value]) => {
-      if (RESTART_ONLY_CONFIG.has(name) || kept(name)) return [];
-      if (!isRefused(name)) return [[name, value]];
-      return own[name] === undefined || own[name] === value ? [] : [[name, own[name]]];
+      if (RESTART_ONLY_CONFIG.has(name)) return [];
+      const refusal = verdicts.get(name)?.refusals.find((entry) => concerns(entry, pod));
+      if (refusal === undefined) return [[name, value]];
+      return own[name] === undefined || own[name] === value || refusal.kept !== undefined ? [] : [[name, own[name]]];
     }),
   );
 };
+
+/** What no server was asked about holds for all of them. */
+const concerns = (said: RejectedDirective, pod: AnsweringPod): boolean =>
+  said.engine === undefined || isKnownRefusal(said, pod);
 
 const changesOf = (view: ClusterView, pod: AnsweringPod, wanted: Directives): Directives => {
   const remembered = rememberedOf(view);
   return Object.fromEntries(
     Object.entries(wanted).filter(([name, value]) => {
       if (!differs(pod, name, value) || !fitsOwnLimit(view, pod, name, value)) return false;
-      const said = remembered.find((entry) => entry.key === name && entry.value === value);
-      return said === undefined || !isKnownRefusal(said, pod);
+      const said = remembered.filter((entry) => entry.key === name && entry.value === value);
+      return !said.some((entry) => isKnownRefusal(entry, pod));
     }),
   );
 };
@@ -170,8 +188,8 @@ const rememberedOf = ({ snapshot }: ClusterView): readonly RejectedDirective[] =
 const summarise = (view: ClusterView, verdicts: ReadonlyMap<string, Verdict>): ConfigStatus => {
   const entries = [...verdicts].sort(([a], [b]) => (a < b ? -1 : 1));
   return {
-    applied: entries.filter(([name, verdict]) => verdict === 'applied' && Object.hasOwn(view.spec.config, name)).length,
-    pendingRestart: entries.filter(([, verdict]) => verdict === 'pendingRestart').map(([name]) => name),
-    rejected: entries.flatMap(([, verdict]) => (typeof verdict === 'object' ? [verdict.rejected] : [])),
+    applied: entries.filter(([name, { state }]) => state === 'applied' && Object.hasOwn(view.spec.config, name)).length,
+    pendingRestart: entries.filter(([, { state }]) => state === 'pendingRestart').map(([name]) => name),
+    rejected: entries.flatMap(([, { refusals }]) => refusals),
   };
 };

@@ -93,7 +93,10 @@ export const executePlan = async (
   const done: Action[] = [];
   const failed: Failed[] = [];
   const rejected = new Map<string, RejectedDirective>();
-  const context = { ...given, noteRejectedConfig: (entry: RejectedDirective) => void rejected.set(entry.key, entry) };
+  const context = {
+    ...given,
+    noteRejectedConfig: (entry: RejectedDirective) => void rejected.set(`${entry.key} ${entry.engine ?? ''}`, entry),
+  };
   let failure: PlanResult['failure'];
   for (const action of plan.actions) {
     if (failed.some((one) => isHeldByFailure(action, one.action, one.unanswered))) continue;

@@ -134,3 +134,18 @@ describe('mergeStatus', () => {
     expect(last.decisions?.at(-1)?.reason).toBe('Reason29');
   });
 });
+
+describe('mergeStatus: what servers refused', () => {
+  const said = (engine: string, value = 'loud') => ({ key: 'loglevel', value, reason: `${engine} refused it.`, engine });
+  const withRefused = (rejected: readonly ReturnType<typeof said>[]): Plan => {
+    const plan = planOf([]);
+    return { ...plan, status: { ...plan.status, config: { applied: 0, pendingRestart: [], rejected } } };
+  };
+
+  it('remembers each engine’s word beside the other’s, and the newest of one engine', () => {
+    const merged = merge(withRefused([said('Redis 7.0.15'), said('Redis 8.0.2', 'old')]), {
+      result: { done: [], rejectedConfig: [said('Redis 8.0.2')] },
+    });
+    expect(merged.config?.rejected).toEqual([said('Redis 7.0.15'), said('Redis 8.0.2')]);
+  });
+});

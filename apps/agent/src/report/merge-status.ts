@@ -12,6 +12,7 @@ import type {
   PlanResult,
   RedisClusterObject,
   RedisClusterStatus,
+  RejectedDirective,
   SetAsideStatus,
 } from '#domain';
 import { appendDecisions, decisionsOf } from './flight-recorder.ts';
@@ -77,14 +78,20 @@ const tellSince = ({ type, status, message }: PlannedCondition, since: string): 
   type === 'Stalled' && status === 'True' && !TELLS_TIME.test(message) ? `${message} Since ${since}.` : message;
 const TELLS_TIME = /\b[Ss]ince \d{4}-\d\d-\d\dT/;
 
-/** What servers refused in this pass is remembered from it on: the planner sends it no more. */
+/**
+ * What servers refused in this pass is remembered from it on: the planner sends it no more. By directive and engine: while
+ * a version changes two of them run, and what one said must not be forgotten for what the other says.
+ */
 const mergeConfig = ({ plan, result }: MergeStatusInput): ConfigStatus | undefined => {
   const { config } = plan.status;
   const fresh = result.rejectedConfig ?? [];
   if (config === undefined || fresh.length === 0) return config;
-  const others = config.rejected.filter(({ key }) => !fresh.some((entry) => entry.key === key));
+  const others = config.rejected.filter((entry) => !fresh.some((newer) => isSameRefusal(newer, entry)));
   return { ...config, rejected: [...others, ...fresh].sort((a, b) => (a.key < b.key ? -1 : 1)) };
 };
+
+const isSameRefusal = (a: RejectedDirective, b: RejectedDirective): boolean =>
+  a.key === b.key && (a.engine === b.engine || b.engine === undefined);
 
 /** Copies without the fields that are undefined, as JSON would. */
 const compact = <T extends object>(value: T): T => JSON.parse(JSON.stringify(value)) as T;

@@ -19,6 +19,9 @@ import type { OutdatedPods } from './find-outdated.ts';
 const STALL_BASE_MS = 60_000;
 const COPY_BYTES_PER_MS = 50_000;
 
+/** Another rule of this pass has something to do first. */
+export const WAITING_FOR_OTHERS = 'WaitingForOthers';
+
 /** What is told of one pass: what is waited for, or what is done now. */
 export type RolloutNews = Unrest & { readonly acts?: boolean };
 
@@ -46,7 +49,7 @@ export const tellRollout = (
 const describeProgress = (view: ClusterView, outdated: OutdatedPods, why: Unrest): RolloutStatus => {
   const total = view.dataPods.length + view.sentinelPods.length;
   const last = view.snapshot.resource.status?.rollout;
-  const isSame = last?.reason === why.reason && podIn(view, last.waitingFor) === podIn(view, why.message);
+  const isSame = last?.reason === why.reason && concernsSame(view, last.waitingFor, why);
   return {
     updated: total - outdated.sentinels.length - outdated.data.length,
     total,
@@ -55,6 +58,10 @@ const describeProgress = (view: ClusterView, outdated: OutdatedPods, why: Unrest
     since: isSame ? last.since : new Date(view.nowMs).toISOString(),
   };
 };
+
+/** What is done beside the rollout may concern another pod in each pass, and it is held all the same. */
+const concernsSame = (view: ClusterView, before: string, { reason, message }: Unrest): boolean =>
+  reason === WAITING_FOR_OTHERS || podIn(view, before) === podIn(view, message);
 
 /** The first pod that a sentence names. */
 const podIn = ({ names }: ClusterView, sentence: string): string | undefined =>

@@ -8,6 +8,8 @@ import { judgeConfig } from '../judge-config.ts';
 import type { ConfigJudgement } from '../judge-config.ts';
 import type { Finding, Rule } from '../rule.ts';
 
+export const CONFIG_DIFFERS = 'ConfigDiffers';
+
 export const correctConfig: Rule = {
   name: 'correct-config',
   decide: ({ view, primary }) => {
@@ -28,7 +30,7 @@ const setDiffering = ({ pod, values }: ConfigJudgement['changes'][number]): Acti
   kind: 'SetConfig',
   pod: pod.name,
   values,
-  reason: 'ConfigDiffers',
+  reason: CONFIG_DIFFERS,
   message: `Setting ${Object.keys(values).join(', ')} on ${pod.name}.`,
   disruptive: false,
 });

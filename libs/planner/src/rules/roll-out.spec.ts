@@ -452,3 +452,32 @@ describe('roll-out: a memory limit that was lowered', () => {
     expect(lowered(500, '256Mi', 128).status.rollout?.reason).not.toBe('MemoryTooSmall');
   });
 });
+
+describe('roll-out: beside a directive that is set live', () => {
+  const refusedForEver = () => {
+    const snapshot = rolling({ mode: 'Replication', config: { loglevel: 'loud' } }, { data: [0, 1] });
+    const config = { loglevel: 'notice' };
+    const redis = [masterFacts('p', { config }), replicaFacts('a', podIp(0)), replicaFacts('b', podIp(0))];
+    return withFacts(snapshot, { redis });
+  };
+
+  it('goes on: a value that never takes must not hold it without end', () => {
+    const made = plan(refusedForEver());
+    expect(deeds(made)).toEqual(['SetConfig 0', 'EvictPod 1']);
+  });
+
+  it('what else is done first holds it, and for how long is told although the pod changes', () => {
+    const since = new Date(NOW_MS - 600_000).toISOString();
+    const waits = (waitingFor: string): RolloutStatus => ({ ...begun, reason: 'WaitingForOthers', waitingFor, since });
+    const lowered = withFacts(rolling({ mode: 'Replication' }, { data: [0, 1] }), {
+      redis: [
+        masterFacts('p', { config: { 'replica-priority': '10' } }),
+        replicaFacts('a', podIp(0)),
+        replicaFacts('b', podIp(0)),
+      ],
+    });
+    const made = plan(withRollout(lowered, waits('Putting replica-priority of another pod back.')));
+    expect(made.status.rollout).toMatchObject({ reason: 'WaitingForOthers', since });
+    expect(told(made, 'Stalled')?.status).toBe('True');
+  });
+});

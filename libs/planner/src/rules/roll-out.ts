@@ -21,9 +21,10 @@ import { findOutdated } from '../rollout/find-outdated.ts';
 import type { OutdatedPods } from '../rollout/find-outdated.ts';
 import { explainStrictPrimary } from '../rollout/min-replicas-while-rolling.ts';
 import { beginSurge, endSurge, losesDataAlone, REMOVING_SURGE } from '../rollout/surge.ts';
-import { tellRollout } from '../rollout/tell-rollout.ts';
+import { WAITING_FOR_OTHERS, tellRollout } from '../rollout/tell-rollout.ts';
 import type { RolloutNews } from '../rollout/tell-rollout.ts';
 import type { Rule, RuleContext, RuleOutcome } from '../rule.ts';
+import { CONFIG_DIFFERS } from './correct-config.ts';
 
 export const rollOut: Rule = {
   name: 'roll-out',
@@ -90,10 +91,14 @@ const goOn = (context: RuleContext, outdated: OutdatedPods, next: NextRestart): 
   // What was begun is not called held before the pod that is away is back.
   if (hold !== undefined && !(begun && unrest !== undefined)) return tell(context, outdated, hold);
   if (unrest !== undefined) return tell(context, outdated, unrest);
-  const first = planned.find(({ kind }) => kind !== 'LabelRole');
-  if (first !== undefined) return tell(context, outdated, { reason: 'WaitingForOthers', message: first.message });
+  const first = planned.find(holdsRestart);
+  if (first !== undefined) return tell(context, outdated, { reason: WAITING_FOR_OTHERS, message: first.message });
   return next.kind === 'primary' ? restartPrimary(context, outdated, next.pod) : restart(context, outdated, next.pod);
 };
+
+/** A directive that is set live disturbs nobody; one that is refused or changed back for ever would hold it without end. */
+const holdsRestart = ({ kind, reason }: Action): boolean =>
+  kind !== 'LabelRole' && !(kind === 'SetConfig' && reason === CONFIG_DIFFERS);
 
 const explainNotYet = (
   { view }: RuleContext,
