@@ -108,6 +108,14 @@ export const findUpgradeEdge = (from: EngineVersion, to: EngineVersion): Upgrade
   return { allowed: false, reason: 'RdbNotReadable', message };
 };
 
+/** Whether a server loads the snapshot of another, as at the beginning of a full copy. Of an unknown line only a newer one may. */
+export const readsRdbOf = (reader: EngineVersion, writer: EngineVersion): boolean => {
+  if (reader.type !== writer.type) return findUpgradeEdge(writer, reader).allowed;
+  const [newest, written] = [rdbVersionOf(reader), rdbVersionOf(writer)];
+  if (newest === undefined || written === undefined) return compareEngineVersions(reader.version, writer.version) >= 0;
+  return newest >= written;
+};
+
 const judgeSameEngine = (from: EngineVersion, to: EngineVersion): UpgradeEdge => {
   if (compareEngineVersions(to.version, from.version) >= 0) return { allowed: true };
   const message = `A primary of this data set has run ${describeEngine(from)}; ${to.version} may not read what it wrote. Use ${from.version} or newer.`;

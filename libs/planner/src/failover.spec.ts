@@ -172,3 +172,23 @@ describe('Replication: the primary is proven dead', () => {
     expect(allowed.trail.map(({ reason }) => reason)).toContain('DataLostAsDeclared');
   });
 });
+
+describe('recover-primary: of pods that are level, in the middle of an upgrade', () => {
+  const level = (versions: readonly [string, string], offsets: readonly [number, number] = [100, 100]) =>
+    withFacts(drawSettled({ ...VOLUMES, mode: 'Replication' }), {
+      redis: [
+        deadFacts(),
+        replicaFacts(P1, podIp(0), { ...down(0), version: versions[0], offsetBytes: offsets[0] }),
+        replicaFacts(P2, podIp(0), { ...down(0), version: versions[1], offsetBytes: offsets[1] }),
+      ],
+    });
+
+  it('the older one is promoted: the newer can take a copy from it, and not the reverse', () => {
+    expect(promoted(plan(level(['8.0.2', '7.0.15'])))).toBe(P2);
+    expect(promoted(plan(level(['7.0.15', '8.0.2'])))).toBe(P1);
+  });
+
+  it('but never one that is behind', () => {
+    expect(promoted(plan(level(['8.0.2', '7.0.15'], [100, 99])))).toBe(P1);
+  });
+});

@@ -3,6 +3,7 @@
  * a point in it; the second id is the history that a promoted node came from. An append-only server starts with a fresh
  * id, so "unrelated" does not mean "different data": then only the record can tell.
  */
+import { readsRdbOf } from '#domain';
 import type { AnsweringPod, ReachableRedis } from './cluster-view.ts';
 
 const NO_HISTORY = /^0*$/;
@@ -33,15 +34,24 @@ export const aheadOf = (pod: AnsweringPod, others: readonly AnsweringPod[]): rea
   others.filter((other) => isFurther(other.facts, pod.facts));
 
 /**
- * The one to go on from: nobody is further along, and everybody else is behind it or exactly with it; of equals the
- * lowest ordinal. undefined when there is none, or when two of them have nothing in common.
+ * The one to go on from: nobody is further along, and everybody else is behind it or exactly with it; of equals the one
+ * whose snapshot the others can load, which in the middle of an upgrade is the older version, then the lowest ordinal. An
+ * older one could not take a copy from a newer one. undefined when there is none, or when two of them have nothing in common.
  */
 export const furthestOfOneHistory = (pods: readonly AnsweringPod[]): AnsweringPod | undefined =>
   [...pods]
-    .sort((a, b) => a.ordinal - b.ordinal)
+    .sort((a, b) => Number(reads(a, b)) - Number(reads(b, a)) || a.ordinal - b.ordinal)
     .find((pod) =>
       pods.every((other) => other === pod || isLevel(pod.facts, other.facts) || isFurther(pod.facts, other.facts)),
     );
+
+const reads = (reader: AnsweringPod, writer: AnsweringPod): boolean => readsRdbOf(engineOf(reader), engineOf(writer));
+
+const engineOf = ({ facts }: AnsweringPod) => ({ type: facts.engine, version: facts.version });
+
+/** It asks this primary for a copy that it can never load: only a newer version on it mends that. */
+export const cannotLoadFrom = (replica: AnsweringPod, primary: AnsweringPod): boolean =>
+  replica.facts.role === 'slave' && replica.facts.linkUp !== true && !reads(replica, primary);
 
 const isLevel = (a: ReachableRedis, b: ReachableRedis): boolean =>
   a.replicationId === b.replicationId && a.offsetBytes === b.offsetBytes;

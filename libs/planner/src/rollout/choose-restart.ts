@@ -1,16 +1,25 @@
 /**
  * Which pod is restarted next, by the roles of now and not by ordinals: a pod that serves nobody at once, whatever else
- * is the matter; then the Sentinels; then replicas, those that are not linked first; the primary last, when every replica
- * is new. A newer engine's Sentinel understands older servers and a newer replica an older primary, not the reverse.
+ * is the matter; a replica that can never load what its primary writes; then the Sentinels; then replicas, those that are
+ * not linked first; the primary last, when every replica is new. A newer engine's Sentinel understands older servers and a
+ * newer replica an older primary, not the reverse.
  */
 import { answers } from '../cluster-view.ts';
 import type { AnsweringPod, ClusterView, DataPod, SentinelPod } from '../cluster-view.ts';
 import { isLinkedTo } from '../assess-health.ts';
+import { cannotLoadFrom } from '../lineage.ts';
+import { followsAddressOf } from '../replication-role.ts';
 import type { OutdatedPods } from './find-outdated.ts';
 
 export type NextRestart =
   | { readonly kind: 'sentinel'; readonly pod: SentinelPod; readonly apart: ReadonlySet<string> }
-  | { readonly kind: 'replica'; readonly pod: DataPod; readonly apart: ReadonlySet<string> }
+  | {
+      readonly kind: 'replica';
+      readonly pod: DataPod;
+      readonly apart: ReadonlySet<string>;
+      /** It is no second copy and can become none as it is: nothing is disturbed, so no hold of the user's applies. */
+      readonly repairs: boolean;
+    }
   | { readonly kind: 'primary'; readonly pod: AnsweringPod; readonly apart: ReadonlySet<string> };
 
 /**
@@ -41,15 +50,23 @@ const neverRan = ({ restarts, waitingReason = '' }: DataPod | SentinelPod): bool
   restarts === 0 && !waitingReason.startsWith('CrashLoopBackOff');
 
 export const chooseRestart = (primary: AnsweringPod, outdated: OutdatedPods): NextRestart | undefined => {
-  const [sentinel] = [...outdated.sentinels].sort((a, b) => Number(serves(a)) - Number(serves(b)));
-  if (sentinel !== undefined) return { kind: 'sentinel', pod: sentinel, apart: new Set([sentinel.name]) };
   const replicas = outdated.data.filter((pod) => pod.name !== primary.name);
   const unlinked = replicas.filter((pod) => !isLinkedTo(pod, primary));
+  const unable = unlinked.find((pod) => isUnable(pod, primary));
+  if (unable !== undefined) return { kind: 'replica', pod: unable, apart: apartFrom(unable, unlinked), repairs: true };
+  const [sentinel] = [...outdated.sentinels].sort((a, b) => Number(serves(a)) - Number(serves(b)));
+  if (sentinel !== undefined) return { kind: 'sentinel', pod: sentinel, apart: new Set([sentinel.name]) };
   const replica = unlinked[0] ?? replicas[0];
-  if (replica !== undefined) return { kind: 'replica', pod: replica, apart: apartFrom(replica, unlinked) };
+  if (replica !== undefined) {
+    return { kind: 'replica', pod: replica, apart: apartFrom(replica, unlinked), repairs: false };
+  }
   const isOutdated = outdated.data.some((pod) => pod.name === primary.name);
   return isOutdated ? { kind: 'primary', pod: primary, apart: new Set() } : undefined;
 };
+
+/** A failover to an updated pod in the middle of an upgrade: the older ones can take no copy from it. */
+const isUnable = (pod: DataPod, primary: AnsweringPod): boolean =>
+  answers(pod) && !pod.terminating && followsAddressOf(pod, primary) && cannotLoadFrom(pod, primary);
 
 const serves = (pod: SentinelPod): boolean => pod.ready && pod.facts.reachable;
 

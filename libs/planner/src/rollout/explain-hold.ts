@@ -1,7 +1,7 @@
 /**
  * Why a restart that could happen now waits all the same: the user holds it (paused, canary reached, no approval, no open
  * window), the new memory limit is too small for the data, or two other RedisClusters are in disruption. A held rollout disturbs nobody, so it gives its turn to others.
- * What a RedisOperation asks for waits for its turn only.
+ * What a RedisOperation asks for waits for its turn only, and what gets a missing copy back waits for nothing of that.
  */
 import { planHash } from '#manifests';
 import type { ClusterView } from '../cluster-view.ts';
@@ -49,6 +49,17 @@ export const explainHold = (
   consent: (planHash: string) => boolean,
 ): Unrest | undefined =>
   (next.kind === 'sentinel' ? undefined : explainMemory(view, next.pod)) ??
+  (isRepair(next) ? undefined : explainChosenHold(view, next, outdated, consent));
+
+/** It gets a copy back that is missing: it waits for no window, no approval and no turn. */
+export const isRepair = (next: NextRestart): boolean => next.kind === 'replica' && next.repairs;
+
+const explainChosenHold = (
+  view: ClusterView,
+  next: NextRestart,
+  outdated: OutdatedPods,
+  consent: (planHash: string) => boolean,
+): Unrest | undefined =>
   (outdated.asked.has(next.pod.name) ? undefined : explainUsersHold(view, next, outdated, consent)) ??
   explainTurn(view);
 

@@ -13,7 +13,7 @@ import { restartsAsked } from '../operations/restarts-asked.ts';
 import { planSwitchover } from '../plan-switchover.ts';
 import { chooseRestart, findBroken, isReceiving } from '../rollout/choose-restart.ts';
 import type { NextRestart } from '../rollout/choose-restart.ts';
-import { explainHold, explainTurn, isUnderWay } from '../rollout/explain-hold.ts';
+import { explainHold, explainTurn, isRepair, isUnderWay } from '../rollout/explain-hold.ts';
 import { explainLostUsers } from '../rollout/explain-lost-users.ts';
 import { explainUnrest } from '../rollout/explain-unrest.ts';
 import type { Unrest } from '../rollout/explain-unrest.ts';
@@ -112,7 +112,8 @@ const explainNotYet = (
 
 const explainReady = (view: ClusterView, primary: AnsweringPod, next: NextRestart): Unrest | undefined => {
   if (view.record?.surge === 'Removing') return REMOVING_SURGE;
-  if (next.kind !== 'replica') return undefined;
+  // It takes nothing away: its primary has no copy in it, and can have none.
+  if (next.kind !== 'replica' || isRepair(next)) return undefined;
   if (isReceiving(next.pod)) return { reason: 'WaitingForPod', message: `${next.pod.name} is receiving its copy.` };
   return explainStrictPrimary(view, primary);
 };
