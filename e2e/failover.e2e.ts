@@ -1,14 +1,14 @@
 /**
  * What the agent takes for a death, and what it does not. A killed process is failed over from within about a second; a
  * frozen, a slow and a cut-off one are left to Sentinel, and without Sentinel nobody is promoted until the primary must
- * have fenced itself.
+ * have fenced itself. A primary whose pod is deleted or evicted does not die at all: it hands over first.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startLedger, type LedgerReport } from '../tools/ledger/start-ledger.ts';
 import { cleanUp } from './clean-up.ts';
 import { sharedFleet, type Fleet } from './fleet.ts';
-import { applyRedisCluster, dataPods, makeNamespace, readLocal, waitFor, waitLocallyReady } from './member.ts';
+import { applyRedisCluster, dataPods, kubectl, makeNamespace, readLocal, waitFor, waitLocallyReady } from './member.ts';
 import { withServerProcess } from './signal-redis.ts';
 import { DURABLE, REPLICATION_SPEC, SENTINEL_SPEC } from './specs.ts';
 
@@ -23,12 +23,16 @@ const make = async (name: string, spec: object): Promise<string> => {
   return String(ready.status?.currentPrimary);
 };
 
-/** What was done since then that only a proof of death, or of a fenced primary, allows. The list is bounded, so by time. */
-const promotionsSince = async (name: string, since: string): Promise<readonly string[]> => {
+/** The list is bounded, so by time. */
+const actionsSince = async (name: string, since: string): Promise<readonly string[]> => {
   const { status } = (await readLocal(fleet.a.cluster, NAMESPACE, name)) ?? {};
-  const taken = (status?.decisions ?? []).filter(({ time }) => time >= since).map(({ action }) => action);
-  return taken.filter((action) => /FailOverBySentinel|PromotePod/.test(action));
+  return (status?.decisions ?? []).filter(({ time }) => time >= since).map(({ action }) => action);
 };
+
+/** What was done since then that only a proof of death, or of a fenced primary, allows. */
+const promotionsSince = async (name: string, since: string): Promise<readonly string[]> =>
+  (await actionsSince(name, since)).filter((action) => /FailOverBySentinel|PromotePod/.test(action));
+
 const now = (): string => new Date().toISOString();
 
 const movedFrom = (name: string, old: string): Promise<string> =>
@@ -76,6 +80,36 @@ it('a killed process is failed over from at once, by Sentinel and without', asyn
     expect(report.longestEngineGapMs).toBeLessThan(SENTINEL_ALONE_MS);
     expect((await promotionsSince(name, since)).join()).toContain(action);
   }
+}, 240_000);
+
+const DELETE = {
+  'kubectl delete pod': (pod: string) =>
+    kubectl(fleet.a.cluster, ['delete', 'pod', pod, '-n', NAMESPACE, '--wait=false']),
+  'the eviction API, as a drain uses it': (pod: string) => {
+    const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: pod, namespace: NAMESPACE } };
+    const path = `/api/v1/namespaces/${NAMESPACE}/pods/${pod}/eviction`;
+    return kubectl(fleet.a.cluster, ['create', '--raw', path, '-f', '-'], JSON.stringify(eviction));
+  },
+} as const;
+
+it('a primary whose pod is deleted hands over before it goes, by Sentinel and without: nothing is lost', async () => {
+  const { cluster } = fleet.a;
+  const endGracefully = async (name: string, how: keyof typeof DELETE): Promise<void> => {
+    const primary = String((await waitLocallyReady(cluster, NAMESPACE, name)).status?.currentPrimary);
+    const since = now();
+    const ledger = await startLedger(cluster, NAMESPACE, name);
+    await sleep(1_000);
+    await DELETE[how](primary);
+    await movedFrom(name, primary);
+    await waitLocallyReady(cluster, NAMESPACE, name);
+    const report = await ledger.finish();
+    print(`${name}, ${how}`, report);
+    expect(report.lost).toEqual([]);
+    expect((await actionsSince(name, since)).join()).toContain('SwitchOver');
+    expect(await promotionsSince(name, since)).toEqual([]);
+  };
+  await endGracefully('killed', 'the eviction API, as a drain uses it');
+  await Promise.all([endGracefully('killed', 'kubectl delete pod'), endGracefully('plain', 'kubectl delete pod')]);
 }, 240_000);
 
 it('a slow, then a frozen, then a cut-off primary is not taken for dead', async () => {

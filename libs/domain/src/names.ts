@@ -69,6 +69,9 @@ export const AGENT_LEASE = 'atoll-agent';
 /** Before `drop` or `keep` at the end of a server's process title: what the pod's settings say of its append-only file. */
 export const AOF_SEEN = 'aof=';
 
+/** Name of the agent's connection to a primary for as long as it carries a hand-over out: the pod's preStop sees it. */
+export const HANDING_OVER = 'atoll-handing-over';
+
 export const REDIS_PORT = 6379;
 export const SENTINEL_PORT = 26379;
 

@@ -172,6 +172,16 @@ export interface DataSetRecord {
    * lies there is no copy of the data set (planner/find-returning.ts). Until the pod was seen linked.
    */
   readonly returning?: Readonly<Record<string, number>>;
+  /**
+   * A hand-over without Sentinel has begun: this pod takes over, out of this replication id. Until the primary after it is
+   * recorded. By it a new primary is known whose old one has ended before anybody saw the two together.
+   */
+  readonly handover?: RecordedHandover | undefined;
+}
+
+export interface RecordedHandover {
+  readonly to: string;
+  readonly history: string;
 }
 
 export interface NodeSnapshot {
@@ -179,6 +189,8 @@ export interface NodeSnapshot {
   readonly ready: boolean;
   /** Tainted node.kubernetes.io/out-of-service: a person says that nothing runs there. */
   readonly outOfService?: boolean;
+  /** No new pod is put there: it is being drained, or will be. */
+  readonly cordoned?: boolean;
   /** When its kubelet last renewed its Lease, on the clock of observedAtMs; absent where it was not asked. */
   readonly heardAtMs?: number;
   readonly zone?: string;

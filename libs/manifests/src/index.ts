@@ -7,5 +7,6 @@ export * from './plan-hash.ts';
 export * from './record.ts';
 export * from './render-children.ts';
 export { MIN_REPLICAS_MAX_LAG_S, redisDirectives, restartHash } from './render-redis-config.ts';
+export { holdsAtEnd } from './render-stateful-sets.ts';
 export * from './resolve-spec.ts';
 export * from './secrets.ts';

@@ -35,6 +35,7 @@ export const encodeRecord = (record: DataSetRecord): string =>
     renderVersion: record.renderVersion,
     surge: record.surge,
     returning: record.returning,
+    handover: record.handover,
   });
 
 /** The record of a ConfigMap; undefined when it holds none that can be read, which is not the same as an empty one. */
@@ -56,14 +57,21 @@ export const decodeRecord = (configMap: KubeObject): DataSetRecord | undefined =
 };
 
 const decodeOptional = (fields: Record<string, unknown>): Partial<DataSetRecord> => {
-  const { primaryEngine, surge, histories, returning } = fields;
+  const { primaryEngine, surge, histories, returning, handover } = fields;
   return {
     ...(primaryEngine === 'Redis' || primaryEngine === 'Valkey' ? { primaryEngine } : {}),
     ...(surge === 'Adding' || surge === 'Removing' ? { surge } : {}),
     ...(Array.isArray(histories) ? { histories: histories.filter((id) => typeof id === 'string') } : {}),
     ...(isFields(returning) ? { returning: readStamps(returning) } : {}),
+    ...readHandover(handover),
     ...readTexts(fields, ['primaryPod', 'primaryVersion', 'primaryNode', 'primaryHost']),
   };
+};
+
+const readHandover = (value: unknown): Pick<DataSetRecord, 'handover'> => {
+  if (!isFields(value)) return {};
+  const { to, history } = value;
+  return typeof to === 'string' && typeof history === 'string' ? { handover: { to, history } } : {};
 };
 
 type TextField = 'primaryPod' | 'primaryVersion' | 'primaryNode' | 'primaryHost';

@@ -18,7 +18,7 @@ import { renderRedisStatefulSet, renderSentinelStatefulSet } from './render-stat
 /**
  * What new objects are rendered as. Raised when a pod template changes for an unchanged spec; older versions stay
  * renderable, byte for byte (recorded/render-version-1.json is what release 0.1.0 rendered). Version 2: the pod template
- * tells its render version. What a user sets in the spec appears in every version; Services, budgets, ConfigMaps and the
+ * tells its render version, and a data pod hands its primary over before it ends. What a user sets in the spec appears in every version; Services, budgets, ConfigMaps and the
  * scripts in them restart nobody and are those of this release, so they work with pods of every version.
  */
 export const CURRENT_RENDER_VERSION = 2;

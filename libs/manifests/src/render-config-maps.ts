@@ -9,6 +9,7 @@ import { DATA_SCRIPT } from './scripts/data-script.ts';
 import { PROBE_REDIS_SCRIPT } from './scripts/probe-redis-script.ts';
 import { START_REDIS_SCRIPT } from './scripts/start-redis-script.ts';
 import { START_SENTINEL_SCRIPT } from './scripts/start-sentinel-script.ts';
+import { STOP_REDIS_SCRIPT } from './scripts/stop-redis-script.ts';
 
 /** What Sentinel takes for a failover once it is sure, with room: measured 1.5 to 2.5 s. */
 const PATIENCE_AFTER_DOWN_S = 10;
@@ -30,6 +31,7 @@ export const renderScripts = ({ owner, names }: RenderContext): KubeObject => ({
     'probe-redis.sh': PROBE_REDIS_SCRIPT,
     'start-redis.sh': START_REDIS_SCRIPT,
     'start-sentinel.sh': START_SENTINEL_SCRIPT,
+    'stop-redis.sh': STOP_REDIS_SCRIPT,
   },
 });
 

@@ -10,7 +10,7 @@ import { renderScheduling } from './render-scheduling.ts';
 
 /** The numeric user of the official images; any number but 0 works, as nothing looks it up. */
 const USER = 999;
-/** Redis waits up to 10 s for lagging replicas at SIGTERM, then writes its files. */
+/** A hand-over has up to 10 s (scripts/stop-redis-script.ts); at SIGTERM Redis waits up to 10 s for lagging replicas, then writes its files. */
 const TERMINATION_GRACE_S = 60;
 
 export const FOLDER = {
@@ -39,7 +39,7 @@ export const renderContainer = (
   script: string,
   own: Pick<
     V1Container,
-    'env' | 'ports' | 'resources' | 'startupProbe' | 'livenessProbe' | 'readinessProbe' | 'volumeMounts'
+    'env' | 'ports' | 'resources' | 'startupProbe' | 'livenessProbe' | 'readinessProbe' | 'lifecycle' | 'volumeMounts'
   >,
 ): V1Container => ({
   ...own,

@@ -1,4 +1,4 @@
-import type { V1PersistentVolumeClaim, V1PodSpec, V1Volume } from '@kubernetes/client-node';
+import type { V1Lifecycle, V1PersistentVolumeClaim, V1PodSpec, V1Volume } from '@kubernetes/client-node';
 import { ANNOTATION, REDIS_PORT, SENTINEL_PORT, type KubeObject } from '#domain';
 import { childAnnotations, childLabels, podAnnotations, selectorLabels } from './labels.ts';
 import { meshAnnotations } from './mesh-annotations.ts';
@@ -51,6 +51,11 @@ const renderStatefulSet = (
   };
 };
 
+/** From render version 2 on a data pod waits at its end for its primary to be handed over (scripts/stop-redis-script.ts). */
+export const holdsAtEnd = (renderVersion: number): boolean => renderVersion > 1;
+
+const HAND_OVER_FIRST: V1Lifecycle = { preStop: { exec: { command: ['/bin/sh', `${FOLDER.scripts}/stop-redis.sh`] } } };
+
 /** The data pods. A process is alive while it answers at all; it is ready as primary or as a linked replica. */
 export const renderRedisStatefulSet = (context: RenderContext): KubeObject => {
   const { names, owner, spec } = context;
@@ -62,6 +67,7 @@ export const renderRedisStatefulSet = (context: RenderContext): KubeObject => {
     startupProbe: { tcpSocket: { port: REDIS_PORT }, periodSeconds: 1, failureThreshold: STARTUP_BUDGET_S },
     livenessProbe: { ...probe('liveness'), periodSeconds: 20, timeoutSeconds: 5, failureThreshold: 6 },
     readinessProbe: { ...probe('readiness'), periodSeconds: 5, timeoutSeconds: 3, failureThreshold: 3 },
+    ...(holdsAtEnd(owner.renderVersion) ? { lifecycle: HAND_OVER_FIRST } : {}),
     volumeMounts: [{ name: VOLUME_CLAIM_PREFIX, mountPath: FOLDER.data }],
   });
   const persistent = spec.storage.type === 'PersistentVolume';

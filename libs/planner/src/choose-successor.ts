@@ -5,6 +5,7 @@
  * guess between two histories: a wrong choice here erases the right copy by replication.
  */
 import type { AnsweringPod, ClusterView } from './cluster-view.ts';
+import { isHandoverOpen } from './note-handover.ts';
 import { aheadOf, furthestOfOneHistory } from './lineage.ts';
 
 export type Successor =
@@ -15,7 +16,7 @@ export type Successor =
 export const chooseSuccessor = (view: ClusterView, candidates: readonly AnsweringPod[]): Successor => {
   const withData = candidates.filter((pod) => pod.facts.keys > 0);
   if (withData.length === 0) return { kind: 'all-empty' };
-  const recorded = withData.find((pod) => pod.name === view.record?.primaryPod);
+  const recorded = isHandoverOpen(view) ? undefined : withData.find((pod) => pod.name === view.record?.primaryPod);
   if (recorded !== undefined) {
     const ahead = furthestOfOneHistory(aheadOf(recorded, withData));
     if (ahead === undefined) {

@@ -1,6 +1,6 @@
 /**
  * Who is primary beyond doubt. Order of authority (04, Never 6): the recorded primary → the Sentinel majority → the one
- * that the recorded primary itself follows. Never the ordinal, the pod's phase, or one Sentinel's word. In Sentinel mode
+ * that the recorded primary itself follows, or was being handed over to (note-handover.ts). Never the ordinal, the pod's phase, or one Sentinel's word. In Sentinel mode
  * the majority decides failovers, so a majority that names a pod which itself says "master" stands above the record,
  * which follows it. Nobody confirmed means: labels, record and endpoints stay as they are.
  */
@@ -8,13 +8,14 @@ import { answers } from './cluster-view.ts';
 import type { AnsweringPod, ClusterView, DataPod } from './cluster-view.ts';
 import { findDeposed } from './find-deposed.ts';
 import { judgeSentinels } from './judge-sentinels.ts';
+import { findHandedOver } from './note-handover.ts';
 import { followsAddressOf, isMaster, isWaiting } from './replication-role.ts';
 
 export const findPrimary = (view: ClusterView): AnsweringPod | undefined => {
   const recorded = view.dataPods.find((pod) => pod.name === view.record?.primaryPod);
   if (view.spec.mode === 'Sentinel') return findSentinelPrimary(view, recorded);
   if (recorded !== undefined && isMaster(recorded)) return recorded;
-  return findFollowedPrimary(view, recorded);
+  return findFollowedPrimary(view, recorded) ?? findHandedOver(view, recorded);
 };
 
 const findSentinelPrimary = (view: ClusterView, recorded: DataPod | undefined): AnsweringPod | undefined => {

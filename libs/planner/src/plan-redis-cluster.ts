@@ -11,10 +11,12 @@ import { chooseShape } from './shape/choose-shape.ts';
 import { rotationRecheckMs } from './describe-credentials.ts';
 import { findPrimary } from './find-primary.ts';
 import { keepStatus } from './keep-status.ts';
+import { noteHandover, recordHandover } from './note-handover.ts';
 import { chooseHistory } from './operations/choose-history.ts';
 import { judgeOperations } from './operations/judge-operations.ts';
 import type { OperationsInput } from './operations/judge-operations.ts';
 import { isExclusive, openOperations } from './operations/open-operations.ts';
+import type { SwitchOverAction } from './plan-switchover.ts';
 import type { PlannerInput } from './planner-input.ts';
 import type { Finding, RuleOutcome } from './rule.ts';
 import { RULES } from './rules.ts';
@@ -38,7 +40,7 @@ export const planRedisCluster = (input: PlannerInput): Plan => {
     if (isHeldByFence(view, outcome)) findings.unshift(tellHeld(outcome));
     else {
       const next = withinOneDisruption(actions, outcome);
-      actions.push(...next.flatMap((one) => (one.kind === 'SwitchOver' ? [one, ...labelsAfter(view, one)] : [one])));
+      actions.push(...next.flatMap((one) => (one.kind === 'SwitchOver' ? surround(view, one, actions) : [one])));
     }
     findings.push(...(outcome.findings ?? []));
     rollout = outcome.rollout ?? rollout;
@@ -64,6 +66,13 @@ export const planRedisCluster = (input: PlannerInput): Plan => {
         })),
     ...chooseRecheck(view, status.phase, actions),
   };
+};
+
+/** A hand-over with what is noted before it, and what is recorded and clients are told right after it. */
+const surround = (view: ClusterView, handover: SwitchOverAction, planned: readonly Action[]): readonly Action[] => {
+  const noted = noteHandover(view, handover, planned);
+  const recorded = recordHandover(view, handover, [...planned, ...noted]);
+  return [...noted, handover, ...recorded, ...labelsAfter(view, handover)];
 };
 
 const planOperations = (input: OperationsInput): Pick<Plan, 'operations' | 'forgetOperations'> => {

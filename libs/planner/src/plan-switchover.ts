@@ -146,9 +146,13 @@ const explainUnknown = (view: ClusterView, pod: AnsweringPod): string | undefine
   return 'is not known to the Sentinels yet';
 };
 
-/** Already of the wanted revision first, then one that shares its node with nobody, then the one furthest along. */
+/**
+ * Already of the wanted revision first, then not on a node that is being emptied, then one that shares its node with nobody,
+ * then the one furthest along.
+ */
 const comparePreference = (view: ClusterView, a: AnsweringPod, b: AnsweringPod): number =>
   Number(isUpdated(view, b)) - Number(isUpdated(view, a)) ||
+  Number(isCordoned(view, a)) - Number(isCordoned(view, b)) ||
   Number(sharesNode(view, a)) - Number(sharesNode(view, b)) ||
   b.facts.offsetBytes - a.facts.offsetBytes ||
   a.ordinal - b.ordinal;
@@ -159,11 +163,17 @@ const isUpdated = ({ snapshot, names }: ClusterView, pod: DataPod): boolean => {
   return newest === '' || pod.controllerRevision === undefined || pod.controllerRevision === newest;
 };
 
+/** A drain takes its pods one after another: the next one of them would hand over again. */
+const isCordoned = ({ snapshot }: ClusterView, { node }: DataPod): boolean =>
+  snapshot.nodes.some(({ name, cordoned }) => name === node && cordoned === true);
+
 const sharesNode = ({ dataPods }: ClusterView, pod: DataPod): boolean =>
   pod.node !== undefined && dataPods.some((other) => other.name !== pod.name && other.node === pod.node);
 
+/** One that is going is not waited for under the pause: nothing depends on what it has. */
 const listOthers = (view: ClusterView, primary: DataPod, target: DataPod): SwitchOverAction['replicas'] =>
   view.dataPods
     .filter(answers)
-    .filter((pod) => pod.name !== target.name && followsAddressOf(pod, primary) && pod.facts.linkUp === true)
+    .filter((pod) => pod.name !== target.name && !pod.terminating)
+    .filter((pod) => followsAddressOf(pod, primary) && pod.facts.linkUp === true)
     .map((pod) => ({ pod: pod.name, runId: pod.facts.runId }));

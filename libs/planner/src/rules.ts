@@ -16,6 +16,7 @@ import { gateStalePicture } from './rules/gate-stale-picture.ts';
 import { gateSuspended } from './rules/gate-suspended.ts';
 import { gateTerminatingDefinition } from './rules/gate-terminating-definition.ts';
 import { growVolumes } from './rules/grow-volumes.ts';
+import { handOverEnding } from './rules/hand-over-ending.ts';
 import { hibernate } from './rules/hibernate.ts';
 import { holdFence } from './rules/hold-fence.ts';
 import { labelRoles } from './rules/label-roles.ts';
@@ -58,6 +59,7 @@ export const RULES: readonly Rule[] = [
   monitorPrimary,
   forgetLostReplicas,
   labelRoles,
+  handOverEnding,
   replaceUnreachable,
   endBackOff,
   restorePriority,

@@ -50,9 +50,9 @@ describe('golden stories of changes', { timeout: 60_000 }, () => {
       '25 s  pod 1 is deleted',
       '28 s  1 starts as replica of 10.0-13 with 21 keys',
       '29 s  agent: SwitchOver (SwitchingOver) 0 is the last to be restarted; it hands over to an updated replica first.',
-      '32 s  agent: EvictPod (RestartingPod) Restarting 0.',
-      '32 s  pod 0 is deleted',
-      '35 s  0 starts as replica of 10.0-34 with 28 keys',
+      '31 s  agent: EvictPod (RestartingPod) Restarting 0.',
+      '31 s  pod 0 is deleted',
+      '34 s  0 starts as replica of 10.0-34 with 27 keys',
     ]);
   });
 

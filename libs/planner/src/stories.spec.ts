@@ -45,17 +45,41 @@ describe('golden stories', () => {
     expect(result.world.resource?.status?.phase).toBe('Ready');
   });
 
-  it('the primary pod of a Sentinel data set is deleted: the Sentinels choose, the record and the labels follow', () => {
+  it('the primary pod of a Sentinel data set is deleted: it hands over before it goes', () => {
     const story = { spec: { mode: 'Sentinel', ...VOLUMES }, seconds: 60, events: { 20: EVENT.deletePod(0) } } as const;
-    expect(tellStory(story).text).toMatchInlineSnapshot(`
+    const { text, result } = tellStory(story);
+    expect(text).toMatchInlineSnapshot(`
       "19 s  pod 0 is deleted
-      25 s  the Sentinels promote 1 with 15 keys
-      26 s  0 starts as replica of 10.0-19 with 15 keys
-      26 s  agent: WriteRecord (PrimaryMoved) 1 is primary now; before it was 0.
-      26 s  agent: ReplicateFrom (AttachingReplica) 2 becomes a replica of 1.
-      26 s  agent: LabelRole (RoleMoved) 0 is labelled as replica.
-      26 s  agent: LabelRole (RoleMoved) 1 is labelled as primary."
+      20 s  agent: SwitchOver (PrimaryIsEnding) 0 is being deleted; it hands over first.
+      20 s  agent: WriteRecord (PrimaryMoved) 1 is primary now; before it was 0.
+      20 s  agent: LabelRole (RoleMoved) 0 is labelled as replica.
+      20 s  agent: LabelRole (RoleMoved) 1 is labelled as primary.
+      21 s  agent: WriteRecord (PrimaryHistory) 1 writes a history of its own now.
+      21 s  agent: LabelRole (RoleMoved) 0 is labelled as replica.
+      23 s  0 starts as replica of 10.0-19 with 16 keys"
     `);
+    expect(result.world.excused.size).toBe(0);
+  });
+
+  it('the same without Sentinel', () => {
+    const story = {
+      spec: { mode: 'Replication', ...VOLUMES },
+      seconds: 60,
+      events: { 20: EVENT.deletePod(0) },
+    } as const;
+    const { text, result } = tellStory(story);
+    expect(text).toMatchInlineSnapshot(`
+      "19 s  pod 0 is deleted
+      20 s  agent: WriteRecord (PrimaryIsEnding) 0 is being deleted; it hands over first.
+      20 s  agent: SwitchOver (PrimaryIsEnding) 0 is being deleted; it hands over first.
+      20 s  agent: WriteRecord (PrimaryMoved) 1 is primary now; before it was 0.
+      20 s  agent: LabelRole (RoleMoved) 0 is labelled as replica.
+      20 s  agent: LabelRole (RoleMoved) 1 is labelled as primary.
+      21 s  agent: WriteRecord (PrimaryHistory) 1 writes a history of its own now.
+      21 s  agent: LabelRole (RoleMoved) 0 is labelled as replica.
+      23 s  0 starts as replica of 10.0-16 with 16 keys"
+    `);
+    expect(result.world.excused.size).toBe(0);
   });
 
   it('every pod is deleted at once and all addresses change: the data set heals with every key', () => {

@@ -9,7 +9,7 @@ const ALLOWED: Readonly<Record<string, readonly string[] | 'any'>> = {
   INFO: 'any',
   ROLE: 'any',
   CONFIG: ['GET', 'SET'],
-  CLIENT: ['PAUSE', 'UNPAUSE', 'LIST', 'KILL'],
+  CLIENT: ['PAUSE', 'UNPAUSE', 'LIST', 'KILL', 'SETNAME'],
   LATENCY: ['LATEST'],
   SLOWLOG: ['LEN'],
   REPLICAOF: 'any',

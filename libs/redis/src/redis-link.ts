@@ -159,6 +159,11 @@ export class RedisLink {
     return setAsideCopy((commands) => this.#connection.run(commands), file, timeoutMs);
   }
 
+  /** Names our own connection, which whoever looks at the server's clients can read; empty text: no name. */
+  async nameConnection(name: string): Promise<void> {
+    await this.#connection.run([['CLIENT', 'SETNAME', name]]);
+  }
+
   /** CLIENT PAUSE for writes only; it ends by itself after `timeoutMs`. */
   pauseWrites(timeoutMs: number): Promise<CommandOutcome> {
     return this.#change(['CLIENT', 'PAUSE', String(timeoutMs), 'WRITE']);

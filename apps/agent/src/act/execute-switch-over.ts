@@ -5,6 +5,7 @@
  * told to follow. It ends within 20 s. Killed in between it leaves a pause that ends by itself, or a pair of nodes that
  * the other rules bring together.
  */
+import { HANDING_OVER } from '#domain';
 import type { ReachableRedis, RedisLink } from '#redis';
 import type { ActionOf, ExecutionContext, Executor } from './execution-context.ts';
 import { RefusedError, requireLink } from './execution-context.ts';
@@ -33,8 +34,19 @@ export const executeSwitchOver: Executor<'SwitchOver'> = async (action, context)
     }),
   };
   if ((await readPrecondition(handover)) === 'DONE') return;
-  await (action.method === 'SENTINEL' ? switchOverBySentinel(handover) : switchOverByCommand(handover));
+  await announce(handover.from, HANDING_OVER);
+  try {
+    await (action.method === 'SENTINEL' ? switchOverBySentinel(handover) : switchOverByCommand(handover));
+  } finally {
+    await announce(handover.from, '');
+  }
 };
+
+/**
+ * For the old primary's preStop, where its pod is being deleted: it waits for as long as this is said, and the word ends
+ * with our process. Best effort: a server that is gone needs none.
+ */
+const announce = (link: RedisLink, name: string): Promise<void> => link.nameConnection(name).catch(() => undefined);
 
 /** DONE when an earlier try, cut off after the hand-over, left both nodes as wanted. */
 const readPrecondition = async ({ action, from, to }: Handover): Promise<'DONE' | 'READY'> => {

@@ -9,6 +9,7 @@ import type { ReplicaView, SentinelLink } from '#redis';
 import type { Handover } from './execute-switch-over.ts';
 import { RefusedError, throwIfRefused } from './execution-context.ts';
 import { pollUntil } from './poll-until.ts';
+import { throwIfEnded } from './throw-if-ended.ts';
 
 export const PREFERRED = '1';
 const ASK_EVERY_MS = 1_000;
@@ -17,7 +18,7 @@ const SEEN_WITHIN_MS = 8_000;
 const DUE_SOON = { fromMs: 450, toMs: 650 };
 
 export const preferTarget = async (handover: Handover, sentinel: SentinelLink): Promise<void> => {
-  const { action, context, to, others } = handover;
+  const { action, context, from, to, others } = handover;
   const views = () => sentinel.replicaViews(action.masterName ?? '');
   if (!isFirstChoice(await views(), handover)) {
     context.assertMayWrite();
@@ -31,7 +32,8 @@ export const preferTarget = async (handover: Handover, sentinel: SentinelLink): 
   context.assertMayWrite();
   throwIfRefused(await sentinel.setInfoPeriod(ASK_EVERY_MS));
   const seen = await pollUntil({ withinMs: SEEN_WITHIN_MS, everyMs: 20 }, async () => {
-    const now = await views();
+    const [now, primary] = await Promise.all([views(), from.probe()]);
+    throwIfEnded(primary, action.from);
     const ageMs = viewOf(now, handover)?.infoAgeMs ?? 0;
     return isFirstChoice(now, handover) && ageMs >= DUE_SOON.fromMs && ageMs <= DUE_SOON.toMs ? true : undefined;
   });

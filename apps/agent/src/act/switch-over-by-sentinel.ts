@@ -7,12 +7,14 @@
  * whenever it demotes a node itself: a client that looks for its primary only when its connection ends, which is what
  * Sentinel's guide for clients asks of it, would else write to a replica for ever.
  */
-import type { SentinelLink } from '#redis';
+import { RedisCallError } from '#redis';
+import type { RedisLink, SentinelLink } from '#redis';
 import type { Handover } from './execute-switch-over.ts';
 import { followNewPrimary } from './follow-new-primary.ts';
 import { RefusedError, requireLink, throwIfRefused } from './execution-context.ts';
 import { pollUntil } from './poll-until.ts';
 import { preferTarget, restorePreference } from './prefer-target.ts';
+import { throwIfEnded } from './throw-if-ended.ts';
 
 /** Longer than all that follows it, so that it never ends in the middle. */
 const PAUSE_MS = 15_000;
@@ -55,8 +57,17 @@ const handOverPaused = async (handover: Handover, sentinels: readonly [SentinelL
     following = true;
     await awaitAgreement(handover, sentinels);
   } finally {
-    if (following) await from.dismissClients();
+    if (following) await dismissClients(from);
     else if (!commanded) await from.resumeWrites();
+  }
+};
+
+/** A pod that is being deleted may end now: so do its clients' connections. */
+const dismissClients = async (from: RedisLink): Promise<void> => {
+  try {
+    await from.dismissClients();
+  } catch (error) {
+    if (!(error instanceof RedisCallError)) throw error;
   }
 };
 
@@ -65,6 +76,7 @@ const awaitCaughtUp = async ({ action, from, to, others }: Handover): Promise<vo
   const links = [to, ...others.map(({ link }) => link)];
   const done = await pollUntil({ withinMs: CATCH_UP_MS, everyMs: POLL_MS }, async () => {
     const [primary, ...replicas] = await Promise.all([from.probe(), ...links.map((link) => link.probe())]);
+    throwIfEnded(primary, action.from);
     if (primary?.reachable !== true || primary.runId !== action.fromRunId) return undefined;
     const level = replicas.every(
       (facts) =>

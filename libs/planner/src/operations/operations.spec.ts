@@ -81,7 +81,8 @@ describe('Failover', () => {
     const next = plan(settled(), operation('f', {}, begun()));
     expect(next.actions).toMatchObject([
       { kind: 'SwitchOver', from: P0, to: P1, reason: 'FailoverRequested' },
-      // In the same pass, and the old label first: clients of the Service wait for it.
+      // In the same pass, the record before the labels, and the old label first: clients of the Service wait for it.
+      { kind: 'WriteRecord', record: { primaryPod: P1, primaryTerm: 2 } },
       { kind: 'LabelRole', pod: P0, role: 'replica' },
       { kind: 'LabelRole', pod: P1, role: 'primary' },
     ]);

@@ -2,6 +2,7 @@
  * The record follows the confirmed primary: another pod raises the term, a newer version is remembered so that nothing
  * older may follow, and a record deleted by hand is written again. Where it runs is kept too, for the proof of its death,
  * and the history it was promoted out of, by which a deposed primary is known when it comes back (find-deposed.ts).
+ * A hand-over that was noted is over once somebody is confirmed.
  * Invariant: the term never goes down. Labels and Sentinels are planned after this rule, so the record is never behind
  * what clients are told.
  */
@@ -29,7 +30,7 @@ export const recordPrimary: Rule = {
       return write(view, change, 'RecordingPrimary', `${primary.name} is the primary of this data set.`);
     }
     if (record.primaryPod !== primary.name) {
-      const change = { primaryTerm: record.primaryTerm + 1, primaryPod: primary.name, ...ran };
+      const change = { primaryTerm: record.primaryTerm + 1, primaryPod: primary.name, ...ran, handover: undefined };
       const before = record.primaryPod ?? 'nobody';
       return write(view, change, 'PrimaryMoved', `${primary.name} is primary now; before it was ${before}.`);
     }
@@ -51,6 +52,10 @@ const followPrimary = (
   }
   if (record.primaryNode !== primary.node || record.primaryHost !== primary.ip) {
     return write(view, ran, 'PrimaryPlace', `${primary.name} is at ${primary.ip ?? 'no address'} now.`);
+  }
+  if (record.handover !== undefined) {
+    const message = `${primary.name} has stayed primary; what was begun to ${record.handover.to} is over.`;
+    return write(view, { ...ran, handover: undefined }, 'HandOverEnded', message);
   }
   if (record.histories?.join() === ran.histories?.join()) return undefined;
   return write(view, ran, 'PrimaryHistory', `${primary.name} writes a history of its own now.`);

@@ -17,6 +17,7 @@ import { judgeSentinels, sentinelsCanDecide } from '../judge-sentinels.ts';
 import { explainOldData, listOldData } from '../explain-old-data.ts';
 import { isReturning } from '../find-returning.ts';
 import { isPastOf } from '../lineage.ts';
+import { isHandoverOpen } from '../note-handover.ts';
 import { promotePod, replicateFrom, writeRecord } from '../make-action.ts';
 import { planSentinelFailover } from '../plan-sentinel-failover.ts';
 import { presentField } from '../present-field.ts';
@@ -127,9 +128,13 @@ const explainSilentPod = (nodeReady: boolean, node: string | undefined): string 
 const nobodyElseChose = (view: ClusterView): boolean =>
   view.spec.mode !== 'Sentinel' || judgeSentinels(view).majorityAnswers;
 
-/** The recorded primary waits with what it had on its volume: no replica can hold more, so none has to answer. */
+/**
+ * The recorded primary waits with what it had on its volume: no replica can hold more, so none has to answer. One that was
+ * handing over may have done so.
+ */
 const recordedHoldsAll = (view: ClusterView, ready: readonly AnsweringPod[]): boolean =>
   view.spec.persistenceEnabled &&
+  !isHandoverOpen(view) &&
   ready.some((pod) => pod.name === view.record?.primaryPod && pod.facts.keys > 0 && isUnlinked(pod));
 
 /**

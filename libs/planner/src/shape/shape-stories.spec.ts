@@ -66,7 +66,7 @@ describe('scaling data pods', () => {
     const again = play({ mode: 'Replication', size: 3 }, {}, { ...moved, 40: EVENT.editSpec({ size: 1 }) });
     expect(again.world.resource?.status?.phase).toBe('Ready');
     expect(primaryOf(again)).toBe(0);
-    expect(told(again, /SwitchOver/)).toHaveLength(1);
+    expect(told(again, /SwitchOver \(PrimaryMustMove/)).toHaveLength(1);
     expect(runningPods(again)).toEqual(['0']);
   });
 
@@ -146,7 +146,7 @@ describe('hibernation', () => {
     const events = { 15: EVENT.deletePod(0), 60: EVENT.editSpec({ hibernation: true }) };
     const asleep = play(base, {}, events);
     expect(asleep.world.resource?.status?.phase).toBe('Hibernated');
-    expect(told(asleep, /SwitchOver/)).toHaveLength(1);
+    expect(told(asleep, /SwitchOver \(PrimaryMustMove/)).toHaveLength(1);
     expect(told(asleep, /pod \d is deleted/).at(-1)).toMatch(/pod 0 is deleted/);
   });
 

@@ -50,6 +50,8 @@ export interface GuardScene {
   readonly secrets?: Readonly<Record<string, string>>;
   /** What /run/atoll holds of an earlier start. */
   readonly state?: Readonly<Record<string, string>>;
+  /** The clock stands still, where it else moves a second each time it is read. */
+  readonly clockStands?: boolean;
   /** In place of a redis-server that only says its arguments. */
   readonly server?: string;
 }
@@ -68,6 +70,8 @@ const writeFiles = (folder: string, files: Readonly<Record<string, string | Buff
 };
 
 const serverOf = ({ server }: GuardScene): string => server ?? '#!/bin/sh\necho "server $*"\n';
+
+const dateOf = ({ clockStands }: GuardScene): string => (clockStands === true ? '#!/bin/sh\necho 1\n' : FAKE_DATE);
 
 const prepare = (scene: GuardScene): { folder: string; move: (text: string) => string } => {
   const folder = mkdtempSync(join(tmpdir(), 'guard-'));
@@ -105,7 +109,7 @@ const prepare = (scene: GuardScene): { folder: string; move: (text: string) => s
     'redis-cli': FAKE_CLI,
     'redis-server': serverOf(scene),
     sleep: '#!/bin/sh\n',
-    date: FAKE_DATE,
+    date: dateOf(scene),
   });
   for (const name of ['redis-cli', 'redis-server', 'sleep', 'date']) chmodSync(join(folder, 'bin', name), 0o755);
   for (const place of ['run', 'data']) mkdirSync(join(folder, place), { recursive: true });

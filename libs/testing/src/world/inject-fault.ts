@@ -1,5 +1,6 @@
 /** One seeded fault: what kills, cuts off or removes something, as people, nodes and networks do. */
 import { LABEL } from '#domain';
+import { disturbEndings } from './check-endings.ts';
 import { injectEdit, mendImage } from './inject-edit.ts';
 import { deletePod, killNode, restartContainer, reviveNode } from './run-pods.ts';
 import { childKey, isPersistent, podsOf, tell } from './world-state.ts';
@@ -146,6 +147,7 @@ const FAULTS: readonly Fault[] = [
 ];
 
 export const injectFault = (world: World): void => {
+  disturbEndings(world);
   const rare = world.random.chance(0.06);
   const fault = rare ? deleteAll : world.random.pick(FAULTS);
   fault?.(world);

@@ -1,7 +1,7 @@
 /** The snapshot that the agent's observer would gather from the simulated world right now. */
-import { REDIS_PORT, WAITING_PRIMARY_HOST, WAITING_PRIMARY_PORT } from '#domain';
+import { ANNOTATION, REDIS_PORT, WAITING_PRIMARY_HOST, WAITING_PRIMARY_PORT } from '#domain';
 import type { PodSnapshot, RedisClusterSnapshot, RedisNodeFacts, SeenExit, SentinelFacts } from '#domain';
-import { decodeRecord } from '#manifests';
+import { CURRENT_RENDER_VERSION, decodeRecord } from '#manifests';
 import {
   childKey,
   isLoading,
@@ -58,7 +58,7 @@ const describePod = (world: World, pod: SimPod): PodSnapshot => ({
   ready: nodeOf(world, pod)?.ready === true && isReadyInside(world, pod),
   terminating: pod.terminating,
   labels: pod.labels,
-  annotations: {},
+  annotations: { [ANNOTATION.renderVersion]: String(CURRENT_RENDER_VERSION) },
   restarts: pod.restarts,
   controllerRevision: pod.revision,
   nodeReady: nodeOf(world, pod)?.ready === true,

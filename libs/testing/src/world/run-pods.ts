@@ -3,6 +3,8 @@
  * its grace period. New pods get new addresses; a volume stays with its name.
  */
 import { LABEL } from '#domain';
+import { beginEnding, checkEnding } from './check-endings.ts';
+import { linkedReplicas } from './run-redis.ts';
 import { podName, volumeClaimName } from '#manifests';
 import {
   TICK_MS,
@@ -52,11 +54,26 @@ const watchNodes = (world: World): void => {
   }
 };
 
+const isPrimary = (pod: SimPod): boolean => redisOf(pod)?.role === 'master';
+
+/** How long preStop waits for a hand-over that nobody begins (libs/manifests, stop-redis-script.ts). */
+const UNTOLD_MS = 4_000;
+
+/** preStop: a primary with a linked replica goes on serving while the agent, which it has a connection of, may hand over. */
+const isHeld = (world: World, pod: SimPod): boolean => {
+  const redis = redisOf(pod);
+  if (redis?.role !== 'master' || linkedReplicas(world, pod).length === 0 || !isReachable(world, pod)) return false;
+  return world.nowMs - (pod.ending?.sinceMs ?? 0) < UNTOLD_MS;
+};
+
 /** A pod object goes only after its kubelet said so; on a silent node it stays terminating. */
 const removeTerminated = (world: World): void => {
-  for (const pod of [...world.pods.values()]) {
+  // What follows a primary goes first, which is all that its preStop looks for.
+  const order = [...world.pods.values()].sort((a, b) => Number(isPrimary(a)) - Number(isPrimary(b)));
+  for (const pod of order) {
     const node = nodeOf(world, pod);
-    if (!pod.terminating || node?.up !== true || node.partitioned) continue;
+    if (!pod.terminating || node?.up !== true || node.partitioned || isHeld(world, pod)) continue;
+    checkEnding(world, pod);
     endProcess(world, pod);
     world.pods.delete(pod.name);
   }
@@ -87,6 +104,7 @@ const makePod = (world: World, of: Pick<SimPod, 'name' | 'ordinal' | 'component'
     ip: makeId(world, '10.0'),
     labels: { [LABEL.dataSet]: world.names.hash, [LABEL.component]: of.component },
     terminating: false,
+    ending: undefined,
     restarts: 0,
     startsAtMs: world.nowMs + START_MS,
     guardUntilMs: undefined,
@@ -145,6 +163,7 @@ export const restartContainer = (world: World, pod: SimPod): void => {
 };
 
 export const deletePod = (world: World, pod: SimPod): void => {
+  if (!pod.terminating) pod.ending = beginEnding(world, pod);
   pod.terminating = true;
   tell(world, `pod ${pod.name} is deleted`);
 };

@@ -2,6 +2,7 @@
 import { dataSetIdOf, isHeldByFailure } from '#domain';
 import type { Action, Plan, RedisClusterSnapshot, RedisClusterSpec } from '#domain';
 import { nameObjects } from '#manifests';
+import { countPass } from './check-endings.ts';
 import { checkLedger, checkOldVolumes, checkRoles, excuseDestroyed } from './check-invariants.ts';
 import { checkAction, checkPlan } from './check-plan.ts';
 import { drawResource } from './draw-snapshot.ts';
@@ -109,6 +110,8 @@ const runAgent = (world: World, plan: PlanWorld): Plan | undefined => {
       return undefined;
     }
   }
-  if (failed.length === 0) keepStatus(world, made, done);
+  if (failed.length > 0) return made;
+  keepStatus(world, made, done);
+  countPass(world);
   return made;
 };

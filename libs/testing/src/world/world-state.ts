@@ -59,6 +59,17 @@ export interface SimSentinel {
   lastFailoverMs: number;
 }
 
+/** A pod's way out: its preStop, and what a graceful end of a primary in calm has to keep (check-endings.ts). */
+export interface SimEnding {
+  readonly sinceMs: number;
+  /** It served as primary in calm, and nothing else has happened since. */
+  calm: boolean;
+  /** Passes of the agent since then that came to their end. */
+  passes: number;
+  /** Writes that were given up before. */
+  readonly excusedBefore: number;
+}
+
 export interface SimPod {
   readonly name: string;
   readonly ordinal: number;
@@ -76,6 +87,8 @@ export interface SimPod {
   node: string;
   labels: Record<string, string>;
   terminating: boolean;
+  /** When it was deleted, and what of it must then be true. */
+  ending: SimEnding | undefined;
   restarts: number;
   /** Container start: the guard runs from here, redis-server from when it has decided. */
   startsAtMs: number;
