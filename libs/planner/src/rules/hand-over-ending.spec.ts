@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ANNOTATION } from '#domain';
-import type { PodSnapshot, RedisClusterSnapshot, RedisClusterSpec } from '#domain';
+import type { PodSnapshot, RedisClusterSnapshot, RedisClusterSpec, RedisNodeFacts } from '#domain';
 import { CURRENT_RENDER_VERSION } from '#manifests';
 import {
   EVENT,
@@ -12,6 +12,7 @@ import {
   podIp,
   replicaFacts,
   silentFacts,
+  waitingFacts,
   withFacts,
   withPod,
 } from '#testing';
@@ -120,6 +121,33 @@ describe('a hand-over without Sentinel', () => {
     expect(asked).toMatchObject({ status: 'True', reason: 'UnrecordedPrimary' });
   });
 
+  const FRESH = { replicationId: 'fresh-0', keys: 90, offsetBytes: 0 };
+  /** The old primary is back with its data, and waits; the third pod lost its primary. */
+  const returned = (noted: RedisNodeFacts): RedisClusterSnapshot => {
+    const spec = { mode: 'Replication', storage: { type: 'PersistentVolume', size: '1Gi' } } as const;
+    const third = replicaFacts(P2, podIp(0), { linkUp: false, linkDownSinceMs: 20_000 });
+    const snapshot = withFacts(drawSettled(spec), { redis: [waitingFacts(P0, FRESH), noted, third] });
+    return { ...snapshot, record: { ...snapshot.record, handover: { to: P1, history: HISTORY } } as never };
+  };
+  const promotedIn = (snapshot: RedisClusterSnapshot) =>
+    plan(snapshot).actions.flatMap((action) => (action.kind === 'PromotePod' ? [action.pod] : []));
+
+  it('that may have been done is not undone: the old primary is not promoted while the new one is out of sight', () => {
+    expect(promotedIn(returned(silentFacts()))).toEqual([]);
+  });
+
+  it('that was not done, as the noted pod tells, leaves the old primary the right one', () => {
+    const unlinked = replicaFacts(P1, podIp(0), { linkUp: false, linkDownSinceMs: 20_000 });
+    expect(promotedIn(returned(unlinked))).toEqual([P0]);
+  });
+
+  it('of which nothing tells any more is for a person', () => {
+    const snapshot = returned(waitingFacts(P1, { ...FRESH, replicationId: 'fresh-1' }));
+    expect(promotedIn(snapshot)).toEqual([]);
+    const asked = plan(snapshot).status.conditions.find(({ type }) => type === 'ActionRequired');
+    expect(asked).toMatchObject({ status: 'True', reason: 'HandoverInDoubt' });
+  });
+
   it('that came to nothing is forgotten', () => {
     const snapshot = drawSettled({ mode: 'Replication' });
     const record = { ...snapshot.record, handover: { to: P1, history: HISTORY } } as never;
@@ -132,15 +160,19 @@ describe('a graceful deletion in the simulation', () => {
   const planWorld = (snapshot: RedisClusterSnapshot, nowMs: number) =>
     planRedisCluster({ snapshot, nowMs, policy: DEFAULT_PLANNER_POLICY });
 
-  it.each(['Sentinel', 'Replication'] as const)('is survived wherever the agent is killed in it: %s', (mode) => {
-    for (let seed = 1; seed <= 6; seed += 1) {
-      const spec = { mode, storage: { type: 'PersistentVolume', size: '1Gi' } } as const;
-      const story = { spec, seconds: 110, events: { 50: EVENT.deletePod(0) }, seed, killChance: 0.4 };
-      const { violations, world } = playStory(story, planWorld);
-      expect({ seed, violations, excused: world.excused.size }).toEqual({ seed, violations: [], excused: 0 });
-      expect(world.resource?.status).toMatchObject({ phase: 'Ready' });
-    }
-  }, 60_000);
+  it.each(['Sentinel', 'Replication'] as const)(
+    'is survived wherever the agent is killed in it: %s',
+    (mode) => {
+      for (let seed = 1; seed <= 6; seed += 1) {
+        const spec = { mode, storage: { type: 'PersistentVolume', size: '1Gi' } } as const;
+        const story = { spec, seconds: 110, events: { 50: EVENT.deletePod(0) }, seed, killChance: 0.4 };
+        const { violations, world } = playStory(story, planWorld);
+        expect({ seed, violations, excused: world.excused.size }).toEqual({ seed, violations: [], excused: 0 });
+        expect(world.resource?.status).toMatchObject({ phase: 'Ready' });
+      }
+    },
+    60_000,
+  );
 
   it('is found out when nobody hands over', () => {
     const story = { spec: { mode: 'Sentinel' }, seconds: 40, events: { 20: EVENT.deletePod(0) } } as const;

@@ -92,14 +92,24 @@ const recover = (view: ClusterView): RuleOutcome => {
   switch (successor.kind) {
     case 'chosen':
       return promote(view, successor.pod, `${successor.pod.name} is promoted: ${successor.because}.`);
-    case 'ambiguous': {
-      const list = successor.pods.map((pod) => `${pod.name} (${pod.facts.keys} keys)`).join(', ');
-      const message = `${list} hold data of different histories, and none is the recorded primary. Decide which is right, and run REPLICAOF NO ONE there.`;
-      return askPerson('AmbiguousHistory', message);
-    }
+    case 'ambiguous':
+      return askWhich(view, successor.pods);
     case 'all-empty':
       return explainOldData(view) ?? startEmpty(view, ready);
   }
+};
+
+const askWhich = (view: ClusterView, pods: readonly AnsweringPod[]): RuleOutcome => {
+  const list = pods.map((pod) => `${pod.name} (${pod.facts.keys} keys)`).join(', ');
+  const { handover, primaryPod = 'the primary' } = view.record ?? {};
+  if (handover !== undefined && isHandoverOpen(view)) {
+    const message =
+      `${primaryPod} was handing over to ${handover.to} when the agent ended, and both were restarted before anybody saw ` +
+      `whether it did: ${list}. Run REPLICAOF NO ONE on the one of the two that has the newest writes.`;
+    return askPerson('HandoverInDoubt', message);
+  }
+  const message = `${list} hold data of different histories, and none is the recorded primary. Decide which is right, and run REPLICAOF NO ONE there.`;
+  return askPerson('AmbiguousHistory', message);
 };
 
 interface SilentPod {

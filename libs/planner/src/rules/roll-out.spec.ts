@@ -75,7 +75,12 @@ describe('roll-out: the order', () => {
   it('goes on with replicas, by role and not by ordinal, and hands over before the old primary', () => {
     expect(deeds(plan(rolling({}, { data: ALL })))).toEqual(['EvictPod 2']);
     expect(deeds(plan(rolling({}, { data: [0, 1] })))).toEqual(['EvictPod 1']);
-    expect(deeds(plan(rolling({}, { data: [0] })))).toEqual(['SwitchOver 0 1', 'WriteRecord', 'LabelRole 0', 'LabelRole 1']);
+    expect(deeds(plan(rolling({}, { data: [0] })))).toEqual([
+      'SwitchOver 0 1',
+      'WriteRecord',
+      'LabelRole 0',
+      'LabelRole 1',
+    ]);
     expect(deeds(plan(rolling({}, { data: [1] })))).toEqual(['EvictPod 1']);
   });
 

@@ -6,8 +6,8 @@
 import { LABEL } from '#domain';
 import { volumeClaimName } from '#manifests';
 import { takesWrites } from './run-redis.ts';
-import { isPersistent, podsOf, redisOf, violate } from './world-state.ts';
-import type { SimRedis, World } from './world-state.ts';
+import { isPersistent, podsOf, redisOf, sizeOf, violate } from './world-state.ts';
+import type { SimPod, SimRedis, World } from './world-state.ts';
 
 /** max-lag 10 s and 2 s (04). */
 const MAX_OVERLAP_MS = 12_000;
@@ -76,6 +76,10 @@ export const checkOldVolumes = (world: World): void => {
   }
 };
 
+/** With exactly two pods neither waits for the other while a rollout is on (docs/reference/rollouts.md): no bound is declared then. */
+const isRollingTwo = (world: World, writable: readonly SimPod[]): boolean =>
+  sizeOf(world, 'redis') === 2 && writable.some((pod) => redisOf(pod)?.config['min-replicas-to-write'] === '0');
+
 export const checkRoles = (world: World): void => {
   const labelled = podsOf(world, 'redis').filter((pod) => pod.labels[LABEL.role] === 'primary');
   if (labelled.length > 1) violate(world, `${labelled.map((pod) => pod.name).join(' and ')} are both labelled primary`);
@@ -83,7 +87,7 @@ export const checkRoles = (world: World): void => {
   const writable = podsOf(world, 'redis').filter((pod) => takesWrites(world, pod));
   // Once a person was told, it lasts until that person has decided.
   const told = world.resource?.status?.phase === 'ActionRequired';
-  if (writable.length < 2 || told) world.twoPrimariesSinceMs = undefined;
+  if (writable.length < 2 || told || isRollingTwo(world, writable)) world.twoPrimariesSinceMs = undefined;
   else world.twoPrimariesSinceMs ??= world.nowMs;
   const overlapMs = world.nowMs - (world.twoPrimariesSinceMs ?? world.nowMs);
   if (overlapMs > MAX_OVERLAP_MS) violate(world, `two primaries took writes for ${overlapMs} ms`);

@@ -4,8 +4,8 @@
  */
 import type { Plan } from '#domain';
 import { deletePod } from './run-pods.ts';
-import { demoteTo } from './run-redis.ts';
-import { podsOf, redisOf, tell } from './world-state.ts';
+import { demoteTo, promote } from './run-redis.ts';
+import { makeId, podsOf, redisOf, tell } from './world-state.ts';
 import type { SimPod, SimRedis, World } from './world-state.ts';
 
 export const followAdvice = (world: World, plan: Plan | undefined, asked: string[]): boolean => {
@@ -60,8 +60,21 @@ const deleteOthers: Advice = (world, currentPrimary) => {
   }
 };
 
+/** REPLICAOF NO ONE where the newest writes are. */
+const promoteFullest: Advice = (world) => {
+  const [fullest] = [...podsOf(world, 'redis')].sort((a, b) => countWrites(b) - countWrites(a));
+  const redis = redisOf(fullest);
+  if (fullest === undefined || redis === undefined) return;
+  promote(world, redis, makeId(world, 'history'));
+  world.chosen = fullest.name;
+  tell(world, `a person makes ${fullest.name} the primary`);
+};
+
+const countWrites = (pod: SimPod): number => redisOf(pod)?.writes.size ?? 0;
+
 const ADVICE: Readonly<Record<string, Advice>> = {
   TwoPrimaries: deleteRivals,
   UnrecordedPrimary: followMaster,
   AttachingWouldErase: deleteOthers,
+  HandoverInDoubt: promoteFullest,
 };
