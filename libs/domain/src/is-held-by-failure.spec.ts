@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FENCING_REASON, isHeldByFailure } from './is-held-by-failure.ts';
+import { ENDING_REASON, FENCING_REASON, isHeldByFailure } from './is-held-by-failure.ts';
 import type { Action, ActionKind } from './plan.ts';
 
 const action = (kind: ActionKind, reason = 'Test'): Action => ({ kind, reason }) as Action;
@@ -28,6 +28,7 @@ describe('what a failed action holds up', () => {
       expect(holds(failed, repair, true), repair).toBe(false);
     }
     expect(isHeldByFailure(action('SetConfig', FENCING_REASON), action(failed), false)).toBe(false);
+    expect(isHeldByFailure(action('SwitchOver', ENDING_REASON), action(failed), false)).toBe(false);
   });
 
   it.each(['ApplyChild', 'WriteCredentials', 'ReplicateFrom', 'SetUsers'] as const)(

@@ -34,8 +34,14 @@ const REPAIRS: ReadonlySet<ActionKind> = new Set<ActionKind>([
 /** Reason of the actions that set the fence of spec.fencing. */
 export const FENCING_REASON = 'Fencing';
 
+/** Reason of the hand-over of a primary whose pod is being deleted. */
+export const ENDING_REASON = 'PrimaryIsEnding';
+
+/** A planned hand-over can wait; a primary that is about to end cannot. */
 const isRepair = ({ kind, reason }: Action): boolean =>
-  REPAIRS.has(kind) || (kind === 'SetConfig' && reason === FENCING_REASON);
+  REPAIRS.has(kind) ||
+  (kind === 'SetConfig' && reason === FENCING_REASON) ||
+  (kind === 'SwitchOver' && reason === ENDING_REASON);
 
 /** Of repairs that rest on another one, by the kind of the failed one. */
 const NEEDED_BY: Readonly<Partial<Record<ActionKind, ActionKind>>> = {

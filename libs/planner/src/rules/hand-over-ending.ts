@@ -6,7 +6,7 @@
  * begun on a pod without that preStop, which is gone before anything is done: there the failover would only begin later.
  * What cannot be handed over dies as before: Sentinel, or a proven death.
  */
-import { ANNOTATION } from '#domain';
+import { ANNOTATION, ENDING_REASON } from '#domain';
 import { holdsAtEnd } from '#manifests';
 import type { DataPod } from '../cluster-view.ts';
 import { planSwitchover } from '../plan-switchover.ts';
@@ -21,7 +21,7 @@ export const handOverEnding: Rule = {
     if (view.spec.failover.mode === 'Manual' || sleeps(view)) return undefined;
     if (planned.some((action) => action.disruptive)) return undefined;
     const message = `${primary.name} is being deleted; it hands over first.`;
-    const made = planSwitchover(view, primary, { reason: 'PrimaryIsEnding', message });
+    const made = planSwitchover(view, primary, { reason: ENDING_REASON, message });
     if (!('cannot' in made)) return { reason: made.reason, message: made.message, actions: [made] };
     const { reason, message: why } = made.cannot;
     return { reason, message: `${primary.name} is being deleted and cannot hand over: ${why}` };
