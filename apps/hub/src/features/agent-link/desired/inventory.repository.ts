@@ -30,7 +30,8 @@ export class InventoryRepository {
       [agentId],
     );
     const lastMs = rows[0]?.at?.getTime();
-    return lastMs === undefined ? 0 : Math.max(0, lastMs + pauseMs - nowMs);
+    // After a step back of the clock the last one lies ahead: never longer than the pause.
+    return lastMs === undefined ? 0 : Math.min(pauseMs, Math.max(0, lastMs + pauseMs - nowMs));
   }
 
   book(session: SessionKey, objects: InventoryChunk['objects'], nowMs: number): Promise<InventoryResult> {

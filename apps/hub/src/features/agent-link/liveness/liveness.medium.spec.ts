@@ -123,4 +123,30 @@ describe('the verdict on an agent', () => {
       expect((await new LivenessWork().look(tx)).verdicts).toHaveLength(30);
     });
   });
+
+  it("does not wait for a time that was only the clock's: put forward by an hour, and then right", async () => {
+    const { agentId } = await enrolAgent(hub);
+    await undone(async (tx) => {
+      await tx.query(
+        `INSERT INTO liveness_pulse (at, grace_until, mass_since) VALUES (now() + interval '1 hour', now() + interval '1 hour', now() + interval '1 hour')
+         ON CONFLICT (one) DO UPDATE SET at = excluded.at, grace_until = excluded.grace_until, mass_since = excluded.mass_since`,
+      );
+      await tx.query(
+        `INSERT INTO agent_seen (agent_id, seen_at) VALUES ($1, now() + interval '1 hour')
+         ON CONFLICT (agent_id) DO UPDATE SET seen_at = excluded.seen_at`,
+        [agentId],
+      );
+      await new LivenessWork().look(tx);
+      const [pulse] = await tx.query<{ grace: number; isMassAhead: boolean | null }[]>(
+        `SELECT extract(epoch FROM grace_until - now())::float8 AS grace, mass_since > now() AS "isMassAhead" FROM liveness_pulse`,
+      );
+      expect(pulse?.grace).toBeLessThanOrEqual(90);
+      expect(pulse?.isMassAhead).not.toBe(true);
+      const [seen] = await tx.query<{ isAhead: boolean }[]>(
+        'SELECT seen_at > now() AS "isAhead" FROM agent_seen WHERE agent_id = $1',
+        [agentId],
+      );
+      expect(seen?.isAhead).toBe(false);
+    });
+  });
 });

@@ -2,7 +2,8 @@
  * One look at the whole fleet, by whichever replica has the claim. A look reads `agent_seen` alone, once, and takes from
  * it only the agents whose verdict may change; it also tells when the next agent falls due, so that a verdict comes with
  * the moment its age passes and not up to a second later. What one look must know of another (when it was, whether a
- * mass verdict waits) is in the database: the next look may be another replica's.
+ * mass verdict waits) is in the database: the next look may be another replica's. Times of the future in it are of a
+ * clock that was put forward and then right: they are cut to now, or no silence would be told until that time has come.
  */
 import { DISCONNECTED_AFTER_MS, LATE_AFTER_MS } from '#domain';
 import type { EntityManager } from 'typeorm';
@@ -29,9 +30,20 @@ const MAY_CHANGE = `CASE verdict
 const LOOK = `
 SELECT coalesce(array_agg(agent_id) FILTER (WHERE ${MAY_CHANGE}), '{}') AS "agentIds",
   count(*) FILTER (WHERE seen_at <= ${late} AND seen_at > now() - ${MS('$4')}) AS silent,
+  coalesce(bool_or(seen_at > now() + ${MS('$5')}), false) AS "isAhead",
   extract(epoch FROM least(min(seen_at) FILTER (WHERE verdict = 'FRESH' AND seen_at > ${late}) + ${MS('$1')},
     min(seen_at) FILTER (WHERE verdict = 'LATE' AND seen_at > ${lost}) + ${MS('$2')}) - now())::float8 * 1000 AS "dueInMs"
 FROM agent_seen`;
+
+/** More than transactions that write at the same time differ by. */
+const AHEAD_MS = 10_000;
+
+interface Found {
+  readonly agentIds: readonly string[];
+  readonly silent: number;
+  readonly isAhead: boolean;
+  readonly dueInMs: number | null;
+}
 
 export interface LookResult {
   readonly verdicts: readonly NewVerdict[];
@@ -42,12 +54,14 @@ export interface LookResult {
 export class LivenessWork {
   async look(tx: EntityManager): Promise<LookResult> {
     const pulse = await takePulse(tx);
-    const [found] = await tx.query<{ agentIds: string[]; silent: number; dueInMs: number | null }[]>(LOOK, [
+    const [found] = await tx.query<Found[]>(LOOK, [
       LATE_AFTER_MS,
       DISCONNECTED_AFTER_MS,
       pulse.inGrace,
       MASS_WINDOW_MS,
+      AHEAD_MS,
     ]);
+    await bringBack(tx, found?.isAhead);
     const rows = await lockRows(tx, found?.agentIds ?? []);
     const silent = found?.silent ?? 0;
     const mayBeMass = Math.max(rows.length, silent) >= MASS_MIN_AGENTS;
@@ -72,6 +86,16 @@ async function lockRows(tx: EntityManager, agentIds: readonly string[]): Promise
      FROM agent_seen AS s JOIN agent AS a ON a.id = s.agent_id AND a.state = 'ACTIVE'
      WHERE s.agent_id = ANY($1::uuid[]) FOR NO KEY UPDATE OF s SKIP LOCKED`,
     [agentIds],
+  );
+}
+
+/** Heard at a time that is yet to come: as if heard now. Rows that are being written are left to the next look. */
+async function bringBack(tx: EntityManager, isAhead = false): Promise<void> {
+  if (!isAhead) return;
+  await tx.query(
+    `UPDATE agent_seen SET seen_at = now() WHERE agent_id IN (
+       SELECT agent_id FROM agent_seen WHERE seen_at > now() + ${MS('$1')} FOR NO KEY UPDATE SKIP LOCKED)`,
+    [AHEAD_MS],
   );
 }
 
@@ -101,8 +125,10 @@ async function takePulse(tx: EntityManager): Promise<Pulse> {
   const rows = await tx.query<Pulse[]>(
     `INSERT INTO liveness_pulse AS p (at, grace_until)
        SELECT now(), now() + ${MS('$1')}
-     ON CONFLICT (one) DO UPDATE SET at = excluded.at, grace_until =
-       CASE WHEN p.at < now() - ${MS('$2')} THEN excluded.grace_until ELSE p.grace_until END
+     ON CONFLICT (one) DO UPDATE SET at = excluded.at,
+       grace_until = CASE WHEN p.at < now() - ${MS('$2')} THEN excluded.grace_until
+         ELSE least(p.grace_until, excluded.grace_until) END,
+       mass_since = CASE WHEN p.mass_since > now() THEN now() ELSE p.mass_since END
      RETURNING grace_until > now() AS "inGrace", extract(epoch FROM now())::float8 * 1000 AS "nowMs",
        extract(epoch FROM mass_since)::float8 * 1000 AS "massSinceMs"`,
     [GRACE_MS, PULSE_GAP_MS],
