@@ -8,6 +8,7 @@ import { canonicalJson, sha256Hex } from '#protocol';
 import { Inject, Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import type { Caller } from '../../platform/auth/index.ts';
+import { untilPartitioned } from '../../platform/database/missing-partition.ts';
 import { CLOCK } from '../../platform/lifecycle/time-and-ids.ts';
 import type { AuditResult } from './audit.model.ts';
 import { AuditRepository } from './audit.repository.ts';
@@ -65,7 +66,7 @@ export class RunMutationService {
     for (let attempt = 1; ; attempt += 1) {
       const note: AuditNote = {};
       try {
-        return await this.dataSource.transaction((tx) => this.runInside(tx, mutation, note));
+        return await untilPartitioned(() => this.dataSource.transaction((tx) => this.runInside(tx, mutation, note)));
       } catch (error) {
         if (error instanceof RolledBack) return this.tellRolledBack(mutation, note, error.answer as Answer<Shown>);
         if (attempt < ATTEMPTS && TRY_AGAIN.has(String((error as { code?: unknown }).code))) continue;

@@ -1,13 +1,16 @@
 /**
- * Makes partitions ahead of time and drops those past their keep: `event` by day (30 days), `change_log` by hour
- * (24 h, and at most 4 GiB: at 1,000 changes a second a day would be 17 GiB; who resumes from before is told GAP). Inserting where no partition is fails, so the first call comes before anything is written.
+ * Which partitions there must be, and which must go: `event` by day (30 days), `change_log` by hour (24 h, and at most
+ * 4 GiB: at 1,000 changes a second a day would be 17 GiB; who resumes from before is told GAP). Inserting where no
+ * partition is fails, so the first call comes before anything is written, and a writer that meets a gap has it made at
+ * once (missing-partition.ts). There is no DEFAULT partition: to attach one beside it locks it against everybody and reads
+ * all of it, and a `pg_dump` that reads it would keep new ones from being made at all.
  */
 import type { EntityManager } from 'typeorm';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-interface PartitionedTable {
+export interface PartitionedTable {
   readonly table: string;
   readonly lengthMs: number;
   readonly ahead: number;
@@ -28,10 +31,16 @@ export function planPartitions(spec: PartitionedTable, nowMs: number): readonly 
   return numbers.map((number) => ({ name: `${spec.table}_p${number}`, fromMs: number * spec.lengthMs }));
 }
 
+/** Undefined: not one that was made here. */
+function numberOf(spec: PartitionedTable, name: string): number | undefined {
+  const digits = name.startsWith(`${spec.table}_p`) ? name.slice(`${spec.table}_p`.length) : '';
+  return /^\d{1,9}$/.test(digits) ? Number(digits) : undefined;
+}
+
 /** True for a partition of the table that ended longer ago than its keep. */
 export function isExpired(spec: PartitionedTable, name: string, nowMs: number): boolean {
-  const number = Number(name.slice(`${spec.table}_p`.length));
-  return Number.isSafeInteger(number) && (number + 1) * spec.lengthMs < nowMs - spec.keepMs;
+  const number = numberOf(spec, name);
+  return number !== undefined && (number + 1) * spec.lengthMs < nowMs - spec.keepMs;
 }
 
 export interface Partition {
@@ -39,64 +48,70 @@ export interface Partition {
   readonly bytes: number;
 }
 
-/** The partitions that must go at `nowMs`, for their age or for what those after them take up. */
+/** The partitions that must go at `nowMs`, for their age or for what those after them take up; newest first. */
 export function chooseExpired(spec: PartitionedTable, partitions: readonly Partition[], nowMs: number): string[] {
-  const numberOf = ({ name }: Partition): number => Number(name.slice(`${spec.table}_p`.length));
-  const known = partitions.filter((one) => Number.isSafeInteger(numberOf(one)));
-  const newestFirst = known.sort((a, b) => numberOf(b) - numberOf(a));
+  const known = partitions.flatMap(({ name, bytes }) => {
+    const number = numberOf(spec, name);
+    return number === undefined ? [] : [{ name, bytes, number }];
+  });
+  const newestFirst = known.sort((a, b) => b.number - a.number);
   const stays = Math.floor(nowMs / spec.lengthMs) - 1;
   let bytes = 0;
   return newestFirst
     .filter((one) => {
       bytes += one.bytes;
-      const isOver = numberOf(one) < stays && bytes > (spec.keepBytes ?? Infinity);
+      const isOver = one.number < stays && bytes > (spec.keepBytes ?? Infinity);
       return isOver || isExpired(spec, one.name, nowMs);
     })
     .map((one) => one.name);
 }
 
-/**
- * A partition is dropped only when nobody reads the table: the lock that it takes is one of the whole table, and while it
- * waits for a `pg_dump`, every write of the hub would wait behind it. So it waits this long, and is tried at the next look.
- */
-const DROP_TIMEOUT_MS = 250;
-const LOCK_NOT_AVAILABLE = '55P03';
+export const listPartitions = (manager: EntityManager, { table }: PartitionedTable): Promise<Partition[]> =>
+  manager.query<Partition[]>(
+    `SELECT c.relname AS name, pg_total_relation_size(c.oid) AS bytes
+     FROM pg_inherits AS i JOIN pg_class AS c ON c.oid = i.inhrelid WHERE i.inhparent = $1::regclass`,
+    [table],
+  );
 
-/** Idempotent; callers hold an advisory lock, since two makers of one partition would fail each other. */
-export async function maintainPartitions(tx: EntityManager, nowMs: number): Promise<void> {
-  const expired: string[] = [];
-  for (const spec of PARTITIONED_TABLES) {
-    const partitions = await tx.query<Partition[]>(
-      `SELECT c.relname AS name, pg_total_relation_size(c.oid) AS bytes
-       FROM pg_inherits AS i JOIN pg_class AS c ON c.oid = i.inhrelid WHERE i.inhparent = $1::regclass`,
-      [spec.table],
-    );
-    const known = new Set(partitions.map(({ name }) => name));
-    for (const { name, fromMs } of planPartitions(spec, nowMs)) {
-      if (!known.has(name)) await makePartition(tx, spec, name, fromMs);
-    }
-    expired.push(...chooseExpired(spec, partitions, nowMs));
-  }
-  await dropWhenFree(tx, expired);
+/** Not `now()`: the transaction may have waited for its lock. */
+export async function readDatabaseMs(manager: EntityManager): Promise<number> {
+  const [row] = await manager.query<{ nowMs: number }[]>(
+    'SELECT extract(epoch FROM clock_timestamp())::float8 * 1000 AS "nowMs"',
+  );
+  if (!row) throw new Error('PostgreSQL does not tell its time');
+  return row.nowMs;
 }
 
-/** Made apart and attached: `PARTITION OF` would take the same lock of the whole table. */
+export interface PartitionFailure {
+  readonly partition: string;
+  readonly error: unknown;
+}
+
+/**
+ * Makes what is missing for the database's time and for this replica's: lines of the log carry the replica's. One that
+ * cannot be made is told, and the others are made. Callers hold an advisory lock, since two makers of one partition would fail each other.
+ */
+export async function makePartitions(tx: EntityManager, ownMs: number): Promise<readonly PartitionFailure[]> {
+  const clocks = [await readDatabaseMs(tx), ownMs];
+  const failures: PartitionFailure[] = [];
+  for (const spec of PARTITIONED_TABLES) {
+    const known = new Set((await listPartitions(tx, spec)).map(({ name }) => name));
+    const wanted = new Map(
+      clocks.flatMap((nowMs) => planPartitions(spec, nowMs)).map(({ name, fromMs }) => [name, fromMs]),
+    );
+    for (const [partition, fromMs] of wanted) {
+      if (known.has(partition)) continue;
+      await tx
+        .transaction((part) => makePartition(part, spec, partition, fromMs))
+        .catch((error: unknown) => failures.push({ partition, error }));
+    }
+  }
+  return failures;
+}
+
+/** Made apart and attached: `PARTITION OF` would take a lock that keeps everybody from the whole table. */
 async function makePartition(tx: EntityManager, spec: PartitionedTable, name: string, fromMs: number): Promise<void> {
   const [from, to] = [fromMs, fromMs + spec.lengthMs].map((ms) => new Date(ms).toISOString());
   await tx.query(`CREATE TABLE ${name} (LIKE ${spec.table} INCLUDING DEFAULTS)`);
   await tx.query(`ALTER TABLE ${spec.table} ATTACH PARTITION ${name} FOR VALUES FROM ('${from}') TO ('${to}')`);
-}
-
-/** Last in its transaction, since what it locks stays locked until the end. */
-async function dropWhenFree(tx: EntityManager, names: readonly string[]): Promise<void> {
-  if (names.length === 0) return;
-  await tx.query(`SET LOCAL lock_timeout = ${DROP_TIMEOUT_MS}`);
-  try {
-    await tx.transaction(async (part) => {
-      for (const name of names) await part.query(`DROP TABLE ${name}`);
-    });
-  } catch (error) {
-    if ((error as { code?: string }).code !== LOCK_NOT_AVAILABLE) throw error;
-  }
-  await tx.query('SET LOCAL lock_timeout = DEFAULT');
 }

@@ -16,12 +16,20 @@ describe('what a failure of the database is about', () => {
     [new Error('Connection terminated due to connection timeout'), 'DATABASE_SILENT'],
     [new Error('Connection terminated: the database has not answered for 30 s'), 'DATABASE_SILENT'],
     [new Error('timeout expired'), 'DATABASE_SILENT'],
+    [{ code: '23514', table: 'change_log' }, 'DATABASE_LACKS_PARTITION'],
+    [{ driverError: { code: '23514' } }, 'DATABASE_LACKS_PARTITION'],
+    [{ code: '23514', constraint: 'agent_check' }, undefined],
     [{ code: '28P01', message: 'password authentication failed' }, undefined],
     [{ code: '3D000' }, undefined],
     [{ code: '23505' }, undefined],
     [new Error('anything else'), undefined],
   ])('%j keeps everybody from it: %s', (error, outage) => {
     expect(nameOutage(error)).toBe(outage);
+  });
+
+  it("takes a row without a partition for nobody's content, and a violated check for somebody's", () => {
+    expect(isAboutContent({ driverError: { code: '23514' } })).toBe(false);
+    expect(isAboutContent({ driverError: { code: '23514', constraint: 'agent_check' } })).toBe(true);
   });
 
   it('tells content from others', () => {

@@ -6,7 +6,12 @@ const readSqlState = (error: unknown): string => (error as { driverError?: { cod
 
 /** Why nobody could work on the database just now. Stable: logs and `/readyz` say them. */
 export type Outage =
-  'DATABASE_FULL' | 'DATABASE_STARTING' | 'DATABASE_REFUSED' | 'DATABASE_UNREACHABLE' | 'DATABASE_SILENT';
+  | 'DATABASE_LACKS_PARTITION'
+  | 'DATABASE_FULL'
+  | 'DATABASE_STARTING'
+  | 'DATABASE_REFUSED'
+  | 'DATABASE_UNREACHABLE'
+  | 'DATABASE_SILENT';
 
 const OUTAGES: readonly (readonly [RegExp, Outage])[] = [
   [/^53300$/, 'DATABASE_FULL'], // too_many_connections
@@ -22,15 +27,27 @@ const OUTAGE_TEXTS: readonly (readonly [RegExp, Outage])[] = [
   [/Connection terminated/, 'DATABASE_UNREACHABLE'],
 ];
 
+/**
+ * No partition for a row: SQLSTATE 23514 as of a violated check, but of no named constraint. It is about when something was
+ * written and not about what, and the next one may be stored: taken for content, all that agents tell would be dropped.
+ */
+export function isPartitionMissing(error: unknown): boolean {
+  const { driverError, code, constraint } = error as { driverError?: unknown; code?: unknown; constraint?: unknown };
+  if (driverError !== undefined) return isPartitionMissing(driverError);
+  return code === '23514' && constraint === undefined;
+}
+
 /** What keeps everybody from the database, when this error is of that kind: it may pass by itself. */
 export function nameOutage(error: unknown): Outage | undefined {
+  if (isPartitionMissing(error)) return 'DATABASE_LACKS_PARTITION';
   const { code = readSqlState(error), message = '' } = error as { code?: unknown; message?: string };
   const byCode = OUTAGES.find(([pattern]) => pattern.test(String(code)))?.[1];
   return byCode ?? OUTAGE_TEXTS.find(([pattern]) => pattern.test(message))?.[1];
 }
 
 /** Classes of data and constraint errors, \u0000 in jsonb (22P05) among them: they come again with the same content. */
-export const isAboutContent = (error: unknown): boolean => /^(21|22|23)/.test(readSqlState(error));
+export const isAboutContent = (error: unknown): boolean =>
+  /^(21|22|23)/.test(readSqlState(error)) && !isPartitionMissing(error);
 
 /** Deadlock, serialization failure: one side was let go on, and the same work may pass the next time. */
 export const isAboutOthers = (error: unknown): boolean => /^(40P01|40001)/.test(readSqlState(error));

@@ -3,7 +3,8 @@ import type { Server } from 'node:https';
 
 import type { TlsChange } from '../tls/tls-material.ts';
 import { ClaimedWorker } from '../database/claimed-worker.ts';
-import { maintainPartitions } from '../database/partitions.ts';
+import { onMissingPartition } from '../database/missing-partition.ts';
+import { PartitionKeeper } from '../database/partition-keeper.ts';
 import type { HubRuntime } from './hub-runtime.ts';
 import { systemClock } from './time-and-ids.ts';
 
@@ -17,13 +18,13 @@ export function startHousekeeping(
   onTlsLook: (change: TlsChange) => Promise<void>,
 ): () => Promise<void> {
   const { dataSource, log, tls } = runtime;
+  const keeper = new PartitionKeeper({ dataSource, clock: systemClock, log });
   const work = { name: 'housekeeping', intervalMs: PARTITIONS_INTERVAL_MS } as const;
-  const partitions = new ClaimedWorker(
-    dataSource,
-    { ...work, work: (tx) => maintainPartitions(tx, systemClock.nowMs()) },
-    log,
-  );
+  const partitions = new ClaimedWorker(dataSource, { ...work, work: (tx) => keeper.keep(tx) }, log);
+  const stopListening = onMissingPartition(dataSource, () => partitions.nudge());
   partitions.start();
+  // A disk may be full of what is past its keep.
+  keeper.dropSoon();
   const look = async (): Promise<void> => {
     const change = await tls.refresh(systemClock.nowMs());
     if (change.served) {
@@ -42,7 +43,9 @@ export function startHousekeeping(
   const timer = setInterval(lookAgain, CERTIFICATE_INTERVAL_MS);
   return async () => {
     clearInterval(timer);
+    stopListening();
     await looking;
     await partitions.stop();
+    await keeper.stop();
   };
 }

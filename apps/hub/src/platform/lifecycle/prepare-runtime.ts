@@ -10,7 +10,7 @@ import { ensureHubIdentity, type HubIdentity } from '../database/hub-identity.ts
 import { LineageGuard } from '../database/lineage-guard.ts';
 import { migrate } from '../database/migrate.ts';
 import { openDataSource, type Schema } from '../database/open-data-source.ts';
-import { maintainPartitions } from '../database/partitions.ts';
+import { makePartitions } from '../database/partitions.ts';
 import { ProbeConnection } from '../database/probe-connection.ts';
 import { SignalConnection } from '../database/signal-connection.ts';
 import { signalsOf } from '../database/signals.ts';
@@ -97,7 +97,8 @@ const prepareDatabase = (manager: EntityManager, leave?: HubIdentity): ReturnTyp
   manager.transaction(async (tx) => {
     // Makers of one partition would fail each other.
     await tx.query('SELECT pg_advisory_xact_lock($1)', [WORKER_LOCK.housekeeping]);
-    await maintainPartitions(tx, systemClock.nowMs());
+    // One that cannot be made keeps nobody from starting: housekeeping tells it.
+    await makePartitions(tx, systemClock.nowMs());
     return ensureHubIdentity(tx, systemIds.newId(), systemClock.nowMs(), leave);
   });
 

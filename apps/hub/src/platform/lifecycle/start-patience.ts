@@ -8,6 +8,7 @@ import { NOTHING_SPENT, planRetry } from './start-patience.rules.ts';
 const TELL_AGAIN_MS = 10_000;
 
 const REASON: Readonly<Record<Outage, string>> = {
+  DATABASE_LACKS_PARTITION: 'the database has no partition for the present time yet; it is being made',
   DATABASE_FULL:
     'the database has no free connection (max_connections; each replica takes up to 20): end other clients, or raise it',
   DATABASE_STARTING: 'the database is starting up or shutting down',

@@ -4,6 +4,7 @@
  */
 import type { DataSource } from 'typeorm';
 
+import { untilPartitioned } from '../../../platform/database/missing-partition.ts';
 import { type Acceptance, acceptHellos, type HelloEntry } from './accept-hellos.ts';
 import type { AgentRow } from './agent-row.ts';
 import type { SessionKey } from './session-key.ts';
@@ -66,7 +67,9 @@ export class SessionRepository {
     for (let left = entries.filter((entry) => entry.isWanted?.() !== false); left.length > 0;) {
       const round = new Map(left.toReversed().map((entry) => [entry.agent.id, entry]));
       const nowMs = Math.max(...left.map((entry) => entry.nowMs));
-      const answered = await acceptHellos(this.#dataSource, this.#replica, [...round.values()], nowMs);
+      const answered = await untilPartitioned(() =>
+        acceptHellos(this.#dataSource, this.#replica, [...round.values()], nowMs),
+      );
       for (const [agentId, entry] of round) answers.set(entry, answered.get(agentId) ?? INCOMPLETE);
       left = left.filter((entry) => !answers.has(entry));
     }

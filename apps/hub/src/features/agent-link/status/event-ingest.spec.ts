@@ -49,6 +49,24 @@ describe('events', () => {
     expect([await kept, await left]).toEqual([true, false]);
   });
 
+  it('wait, and are not left out, while there is no partition to write to', async () => {
+    let isMissing = true;
+    const stored: string[] = [];
+    const store = (entries: readonly EventEntry[]): Promise<void> => {
+      if (isMissing) return Promise.reject(failure('23514'));
+      stored.push(...entries.map(({ session }) => session.agentId));
+      return Promise.resolve();
+    };
+    const ingest = new EventIngest({ store }, log);
+    const kept = Promise.all(['a', 'b'].map((agentId) => ingest.add(entryOf(agentId), () => true)));
+    await vi.advanceTimersByTimeAsync(500);
+    expect(stored).toEqual([]);
+    isMissing = false;
+    await vi.advanceTimersByTimeAsync(2_500);
+    expect(await kept).toEqual([true, true]);
+    expect(stored.sort()).toEqual(['a', 'b']);
+  });
+
   it('that cannot be stored are left out alone', async () => {
     const stored: string[] = [];
     const ingest = new EventIngest(

@@ -160,6 +160,28 @@ describe('status ingestion', () => {
     expect(commits).toEqual([[0, 1]]);
   });
 
+  it('acknowledges nothing and leaves nothing out while there is no partition to write to', async () => {
+    let attempts = 0;
+    const settled: string[] = [];
+    const stored: StatusEntry[] = [];
+    const ingest = create((entries) => {
+      attempts += 1;
+      if (attempts < 3) return Promise.reject(Object.assign(new Error('no row'), { driverError: { code: '23514' } }));
+      expect(settled).toEqual([]);
+      stored.push(...entries);
+      return verdicts();
+    });
+    const item = { namespace: 'shop', name: 'cart', uid: 'u', kind: 'RedisCluster' };
+    const items = [{ ...item, conditions: [], pods: [], foreignFields: [] }];
+    const added = ['a', 'b'].map(async (agentId) => {
+      settled.push(await ingest.add({ ...entry(agentId, 0), batch: { counter: 0, items } }));
+    });
+    await Promise.all(added);
+    expect(settled).toEqual(['COMMITTED', 'COMMITTED']);
+    expect(stored.map(({ batch }) => batch.items)).toEqual([items, items]);
+    expect(attempts).toBe(3);
+  });
+
   it('answers a digest, and one batch of a session whose status was lost', async () => {
     const ingest = create(() => verdicts({ inSync: new Set(['a']), behind: new Set(['b 1']) }));
     const digest: StatusEntry = { ...entry('a', 0), batch: { counter: 0, items: [], statusDigest: '0'.repeat(32) } };
