@@ -4,5 +4,4 @@ export { ChangeFeedService } from './change-feed.service.ts';
 export { ChangeLogRepository } from './change-log.repository.ts';
 export { EventsModule } from './events.module.ts';
 export { FleetEventsResolver } from './fleet-events.resolver.ts';
-export { iterateUntilReturned } from './iterate-until-returned.ts';
 export { LatestChange } from './latest-change.ts';

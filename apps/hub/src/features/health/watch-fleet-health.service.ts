@@ -5,10 +5,10 @@
  */
 import { Inject, Injectable } from '@nestjs/common';
 import { AuthenticationService, type Viewer } from '../../platform/auth/index.ts';
-import { maskStream, unauthenticated, type RequestContext } from '../../platform/graphql/index.ts';
+import { carrySubscription, maskStream, unauthenticated, type RequestContext } from '../../platform/graphql/index.ts';
 import { RUNTIME, type HubRuntime } from '../../platform/lifecycle/hub-runtime.ts';
 import { FLEET_SUBJECT } from '../agent-link/index.ts';
-import { ChangeFeedService, iterateUntilReturned, LatestChange } from '../events/index.ts';
+import { ChangeFeedService, LatestChange } from '../events/index.ts';
 import type { FleetHealth } from './fleet-health.model.ts';
 import { FleetHealthService, type FleetHealthRequest } from './fleet-health.service.ts';
 
@@ -26,7 +26,7 @@ export class WatchFleetHealthService {
 
   watch(request: FleetHealthRequest, context: RequestContext): AsyncIterableIterator<FleetHealth> {
     const mask = { log: this.runtime.log, requestId: context.requestId };
-    return iterateUntilReturned((signal) => maskStream(this.follow(request, context, signal), mask));
+    return carrySubscription(context, (signal) => maskStream(this.follow(request, context, signal), mask));
   }
 
   private async *follow(

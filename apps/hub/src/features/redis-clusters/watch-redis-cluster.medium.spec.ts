@@ -210,6 +210,24 @@ describe('the subscription of a RedisCluster', () => {
     await replica.close();
   });
 
+  it('is refused beyond a hundred on one WebSocket, and told why', async () => {
+    const { id } = await createRedisCluster(api);
+    const socket = connect(api.admin);
+    const query = 'subscription S($id: ID!) { redisCluster(id: $id) { cursor } }';
+    let begun = 0;
+    const refused = new Promise<unknown>((resolve) => {
+      for (let count = 0; count <= 100; count += 1) {
+        socket.subscribe(
+          { query, variables: { id } },
+          { next: () => (begun += 1), error: resolve, complete: () => undefined },
+        );
+      }
+    });
+    expect(await refused).toMatchObject([{ extensions: { code: 'TOO_MANY_SUBSCRIPTIONS' } }]);
+    await vi.waitFor(() => expect(begun).toBe(100), WAIT);
+    await socket.dispose();
+  });
+
   it('costs nothing once its consumer has left', async () => {
     const { id } = await createRedisCluster(api);
     const watched = watch({ id });

@@ -7,6 +7,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { AuthenticationService, mayRead } from '../../platform/auth/index.ts';
 import {
   ApiError,
+  carrySubscription,
   decodeGlobalId,
   maskStream,
   unauthenticated,
@@ -18,7 +19,6 @@ import {
   ChangeLogRepository,
   decodeChangeCursor,
   encodeChangeCursor,
-  iterateUntilReturned,
   LatestChange,
   type ChangeCursor,
 } from '../events/index.ts';
@@ -49,7 +49,7 @@ export class WatchRedisClusterService {
   ) {}
 
   watch(request: Request, context: RequestContext): AsyncIterableIterator<RedisClusterChange> {
-    return iterateUntilReturned((signal) =>
+    return carrySubscription(context, (signal) =>
       maskStream(this.follow(request, context, signal), { log: this.runtime.log, requestId: context.requestId }),
     );
   }

@@ -74,6 +74,12 @@ describe('the GraphQL endpoint', () => {
       'QUERY_TOO_COSTLY',
       400,
     ],
+    [
+      'a list that leads back to itself',
+      `{ memberClusters(first: 1) { nodes ${'{ agents { memberCluster '.repeat(4)}{ id } ${'} }'.repeat(4)} } }`,
+      'QUERY_TOO_COSTLY',
+      400,
+    ],
     ['a page that is too large', '{ audit(first: 101) { nodes { id } } }', 'BAD_USER_INPUT', 200],
   ])('refuses %s with its code', async (_what, query, expected, status) => {
     const answer = await admin.query(query);

@@ -6,6 +6,7 @@ import type { HubConfig } from '../config/hub-config.ts';
 import type { IdSource } from '../lifecycle/time-and-ids.ts';
 import { ApiError } from './api-error.ts';
 import { makeErrorFormatter } from './error-formatter.ts';
+import { noteSubscription } from './live-subscriptions.ts';
 import { dropPlainResolvers } from './plain-fields.ts';
 import { readHttpContext, readSocketContext } from './read-http-context.ts';
 import type { RequestContext } from './request-context.ts';
@@ -69,8 +70,10 @@ export function makeGraphqlOptions(
 
 /** A subscription that the guard lets begin is what its WebSocket was opened for. */
 function keepAfter(guard: RequestGuard): RequestGuard['beforeSubscription'] {
-  return (schema, document, context: RequestContext & { readonly request?: FastifyRequest }) => {
+  return (schema, document, context: RequestContext) => {
+    const socket = context.request?.raw.socket;
+    if (socket) noteSubscription(socket);
     guard.beforeSubscription(schema, document, context);
-    if (context.request) keepUpgrade(context.request.raw.socket);
+    if (socket) keepUpgrade(socket);
   };
 }

@@ -4,6 +4,7 @@ export { connectionOf, PageInfo } from './connection.model.ts';
 export { decodeGlobalId, encodeGlobalId, type NodeType } from './global-id.ts';
 export { GraphqlApiModule } from './graphql.module.ts';
 export { GraphQLJson } from './json.scalar.ts';
+export { carrySubscription } from './live-subscriptions.ts';
 export { maskStream } from './mask-stream.ts';
 export { GraphQLLong } from './long.scalar.ts';
 export { NodeRegistry } from './node-registry.ts';

@@ -1,48 +1,81 @@
 /**
  * How much a query asks for, before anything is read: the depth of its fields, and its cost, which is the number of
- * fields it could answer with when every page is full. Introspection costs a flat sum, however much of it is asked for. Without these limits one nested
- * query of a few hundred bytes could ask for millions of rows.
+ * fields it could answer with when every page is full. A list that takes no `first` counts as list-sizes.ts says, and may not
+ * be asked for within itself: from a list that leads back to its owner each level would multiply the answer by the whole list,
+ * and no number that is declared for it holds then. Introspection costs a flat sum, however much of it is asked for. Without
+ * these limits one nested query of a few hundred bytes could ask for millions of rows.
  */
-import { ApiError } from './api-error.ts';
 import {
-  Kind,
-  valueFromASTUntyped,
   type DocumentNode,
   type FieldNode,
   type FragmentDefinitionNode,
+  getNamedType,
+  type GraphQLField,
+  type GraphQLNamedType,
+  type GraphQLSchema,
+  isInterfaceType,
+  isObjectType,
+  Kind,
   type OperationDefinitionNode,
   type SelectionSetNode,
+  valueFromASTUntyped,
 } from 'graphql';
+import { ApiError } from './api-error.ts';
+import { sizeOfList } from './list-sizes.ts';
 import { DEFAULT_PAGE_SIZE } from './page.ts';
 
 export const MAX_DEPTH = 12;
 export const MAX_COST = 20_000;
 /** About the fields of this schema's description, which an alias may ask for again and again. */
 const INTROSPECTION_COST = 2_000;
+/** The largest page of any list: what a variable counts as whose value is not known here. */
+const LARGEST_PAGE = 500;
 
-type Variables = Readonly<Record<string, unknown>>;
-interface Measure {
+/** Undefined: not known, as for subscriptions. */
+type Variables = Readonly<Record<string, unknown>> | undefined;
+export interface Measure {
   readonly depth: number;
   readonly cost: number;
+  /** Lists without `first` that are asked for, as `Type.field`. */
+  readonly lists: ReadonlySet<string>;
+  /** One of them that is asked for within itself. */
+  readonly repeated?: string;
+}
+
+export interface Measured {
+  readonly schema: GraphQLSchema;
+  readonly document: DocumentNode;
+  readonly variables: Variables;
 }
 
 /** Depth and cost of one operation of a document that passed validation (so fragments exist and do not recurse). */
 export function measureOperation(
-  document: DocumentNode,
+  { schema, document, variables }: Measured,
   operation: OperationDefinitionNode,
-  variables: Variables,
 ): Measure {
   const fragments = new Map<string, FragmentDefinitionNode>();
   for (const definition of document.definitions) {
     if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments.set(definition.name.value, definition);
   }
-  return measureSelections(operation.selectionSet, { fragments, variables, measured: new Map() });
+  const values = variables && { ...readDefaults(operation), ...variables };
+  const scope = { schema, fragments, variables: values, measured: new Map<string, Measure>() };
+  return measureSelections(operation.selectionSet, schema.getRootType(operation.operation) ?? undefined, scope);
 }
 
+const readDefaults = ({ variableDefinitions = [] }: OperationDefinitionNode): Record<string, unknown> =>
+  Object.fromEntries(
+    variableDefinitions.flatMap(({ variable, defaultValue }) =>
+      defaultValue ? [[variable.name.value, valueFromASTUntyped(defaultValue)]] : [],
+    ),
+  );
+
 /** Throws ApiError QUERY_TOO_DEEP or QUERY_TOO_COSTLY. */
-export function refuseOversized({ depth, cost }: Measure): void {
+export function refuseOversized({ depth, cost, repeated }: Measure): void {
   if (depth > MAX_DEPTH)
     throw new ApiError('QUERY_TOO_DEEP', `The query is ${depth} fields deep; at most ${MAX_DEPTH}.`);
+  if (repeated !== undefined) {
+    throw new ApiError('QUERY_TOO_COSTLY', `The query asks for ${repeated} within itself. Ask for it once.`);
+  }
   if (cost > MAX_COST) {
     const hint = 'Ask for fewer fields or smaller pages.';
     throw new ApiError('QUERY_TOO_COSTLY', `The query could answer ${cost} fields; at most ${MAX_COST}. ${hint}`);
@@ -50,51 +83,89 @@ export function refuseOversized({ depth, cost }: Measure): void {
 }
 
 interface Scope {
+  readonly schema: GraphQLSchema;
   readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
   readonly variables: Variables;
   /** Fragments by name. Without it a chain of fragments that each spread the next one twice takes 2^n steps. */
   readonly measured: Map<string, Measure>;
 }
+type Parent = GraphQLNamedType | undefined;
+const union = <T>(some: ReadonlySet<T>, others: Iterable<T>): ReadonlySet<T> => new Set([...some, ...others]);
+const NOTHING: Measure = { depth: 0, cost: 0, lists: new Set() };
 
-function measureSelections(set: SelectionSetNode, scope: Scope): Measure {
-  let depth = 0;
-  let cost = 0;
-  for (const selection of set.selections) {
-    const part = measureSelection(selection, scope);
-    depth = Math.max(depth, part.depth);
-    cost += part.cost;
-  }
-  return { depth, cost };
+function measureSelections(set: SelectionSetNode | undefined, parent: Parent, scope: Scope): Measure {
+  return (set?.selections ?? [])
+    .map((selection) => measureSelection(selection, parent, scope))
+    .reduce((sum, part) => {
+      const repeated = sum.repeated ?? part.repeated;
+      return {
+        depth: Math.max(sum.depth, part.depth),
+        cost: sum.cost + part.cost,
+        lists: union(sum.lists, part.lists),
+        ...(repeated === undefined ? {} : { repeated }),
+      };
+    }, NOTHING);
 }
 
-function measureSelection(selection: SelectionSetNode['selections'][number], scope: Scope): Measure {
+function measureSelection(selection: SelectionSetNode['selections'][number], parent: Parent, scope: Scope): Measure {
   if (selection.kind === Kind.FRAGMENT_SPREAD) return measureFragment(selection.name.value, scope);
-  if (selection.kind === Kind.INLINE_FRAGMENT) return measureSelections(selection.selectionSet, scope);
-  if (selection.name.value.startsWith('__')) return { depth: 0, cost: selection.selectionSet ? INTROSPECTION_COST : 0 };
-  const inner = selection.selectionSet ? measureSelections(selection.selectionSet, scope) : { depth: 0, cost: 0 };
-  return { depth: inner.depth + 1, cost: 1 + inner.cost * countItems(selection, scope.variables) };
+  if (selection.kind === Kind.INLINE_FRAGMENT) {
+    const on = selection.typeCondition ? scope.schema.getType(selection.typeCondition.name.value) : parent;
+    return measureSelections(selection.selectionSet, on, scope);
+  }
+  if (!selection.name.value.startsWith('__')) return measureField(selection, parent, scope);
+  return { ...NOTHING, cost: selection.selectionSet ? INTROSPECTION_COST : 0 };
+}
+
+const findField = (parent: Parent, name: string): GraphQLField<unknown, unknown> | undefined =>
+  isObjectType(parent) || isInterfaceType(parent) ? parent.getFields()[name] : undefined;
+
+function measureField(node: FieldNode, parent: Parent, scope: Scope): Measure {
+  const field = findField(parent, node.name.value);
+  const inner = measureSelections(node.selectionSet, field && getNamedType(field.type), scope);
+  const measure = { ...inner, depth: inner.depth + 1 };
+  if (!parent || !field) return { ...measure, cost: 1 + inner.cost };
+  const list = sizeOfList(parent.name, field);
+  const ofEach = node.selectionSet ? inner.cost : Number(list !== undefined);
+  const cost = 1 + ofEach * (countAsked(node, field, scope.variables) ?? list?.size ?? 1);
+  return list && list.size > 1 ? addList(list.name, { ...measure, cost }) : { ...measure, cost };
+}
+
+function addList(name: string, measure: Measure): Measure {
+  const lists = union(measure.lists, [name]);
+  return measure.lists.has(name) ? { ...measure, lists, repeated: name } : { ...measure, lists };
 }
 
 function measureFragment(name: string, scope: Scope): Measure {
   const known = scope.measured.get(name);
   if (known) return known;
   const fragment = scope.fragments.get(name);
-  const measure = fragment ? measureSelections(fragment.selectionSet, scope) : { depth: 0, cost: 0 };
+  const on = fragment && scope.schema.getType(fragment.typeCondition.name.value);
+  const measure = measureSelections(fragment?.selectionSet, on, scope);
   scope.measured.set(name, measure);
   return measure;
 }
 
-/** How many items a field may answer with: its `first`, the number of its `ids`, the default page of a connection, or 1. */
-function countItems(field: FieldNode, variables: Variables): number {
-  const ids = readArgument(field, 'ids', variables);
-  if (Array.isArray(ids)) return ids.length;
-  const first = readArgument(field, 'first', variables);
-  if (first !== undefined) return typeof first === 'number' && first > 0 ? first : DEFAULT_PAGE_SIZE;
-  const selected = field.selectionSet?.selections.map((each) => (each.kind === Kind.FIELD ? each.name.value : ''));
-  return selected?.some((name) => name === 'edges' || name === 'nodes') ? DEFAULT_PAGE_SIZE : 1;
+/** How many items are asked for: the number of `ids`, or `first`, given or by default. Undefined: the field takes neither. */
+function countAsked(node: FieldNode, field: GraphQLField<unknown, unknown>, variables: Variables): number | undefined {
+  const takes = (name: string) => field.args.find((each) => each.name === name);
+  if (takes('ids')) {
+    const ids = readArgument(node, 'ids', variables);
+    return Array.isArray(ids) ? ids.length : ids === UNKNOWN ? LARGEST_PAGE : 1;
+  }
+  const first = takes('first');
+  if (!first) return undefined;
+  const given = readArgument(node, 'first', variables);
+  if (given === UNKNOWN) return LARGEST_PAGE;
+  if (typeof given === 'number' && given > 0) return given;
+  return typeof first.defaultValue === 'number' ? first.defaultValue : DEFAULT_PAGE_SIZE;
 }
 
-function readArgument(field: FieldNode, name: string, variables: Variables): unknown {
-  const argument = field.arguments?.find((each) => each.name.value === name);
-  return argument ? valueFromASTUntyped(argument.value, variables) : undefined;
+const UNKNOWN = Symbol('of a variable that is not known here');
+
+function readArgument(node: FieldNode, name: string, variables: Variables): unknown {
+  const argument = node.arguments?.find((each) => each.name.value === name);
+  if (!argument) return undefined;
+  if (variables) return valueFromASTUntyped(argument.value, variables);
+  return argument.value.kind === Kind.VARIABLE ? UNKNOWN : valueFromASTUntyped(argument.value, {});
 }

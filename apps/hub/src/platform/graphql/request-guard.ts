@@ -34,7 +34,7 @@ export class RequestGuard {
   };
 
   readonly beforeExecution = (
-    _schema: GraphQLSchema,
+    schema: GraphQLSchema,
     document: DocumentNode,
     context: HttpContext,
     variables?: Readonly<Record<string, unknown>>,
@@ -45,17 +45,18 @@ export class RequestGuard {
     if (operation.operation === 'subscription') {
       throw new ApiError('SUBSCRIPTION_NEEDS_WEBSOCKET', 'Send subscriptions over a WebSocket (graphql-transport-ws).');
     }
-    refuseOversized(measureOperation(document, operation, variables ?? {}));
+    refuseOversized(measureOperation({ schema, document, variables: variables ?? {} }, operation));
     refuseUnstorable(document, variables ?? {});
   };
 
-  /** Subscriptions come unvalidated from Mercurius. */
+  /** Subscriptions come from Mercurius unvalidated and without their variables, which count as the largest page. */
   readonly beforeSubscription = (schema: GraphQLSchema, document: DocumentNode, context: RequestContext): void => {
     if (!context.caller) throw unauthenticated();
     const [error] = validate(schema, document);
     if (error) throw new ApiError('GRAPHQL_VALIDATION_FAILED', error.message);
     for (const definition of document.definitions) {
-      if (definition.kind === Kind.OPERATION_DEFINITION) refuseOversized(measureOperation(document, definition, {}));
+      if (definition.kind !== Kind.OPERATION_DEFINITION) continue;
+      refuseOversized(measureOperation({ schema, document, variables: undefined }, definition));
     }
   };
 }
