@@ -1,5 +1,6 @@
+import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Json } from '../../../test/api-client.ts';
+import { ApiClient, type Json } from '../../../test/api-client.ts';
 import { clientWith, createRedisCluster, newName, SPEC, startApi, type Api } from '../../../test/api-fixture.ts';
 
 interface AuditRow {
@@ -189,6 +190,84 @@ describe('every mutation', () => {
       const input = { id, expectedGeneration: 1, spec: { ...SPEC, size: 5 }, idempotencyKey: 'key-e' };
       const first = await api.admin.mutate('updateRedisCluster', input, FIELDS);
       expect(await api.admin.mutate('updateRedisCluster', input, FIELDS)).toEqual(first);
+    });
+
+    describe('asks for the rights again before it answers again', () => {
+      /** A principal as it is known under this token, which nobody has looked up yet. */
+      async function clientOf(principal: string, role: string | null): Promise<ApiClient> {
+        await rows('DELETE FROM role_binding WHERE principal_id = $1', [principal]);
+        if (role !== null) {
+          const binding = 'INSERT INTO role_binding (id, principal_id, role) VALUES (gen_random_uuid(), $1, $2)';
+          await rows(binding, [principal, role]);
+        }
+        const token = randomUUID();
+        const hash = createHash('sha256').update(token).digest();
+        const insert = `INSERT INTO api_token (id, principal_id, token_hash, created_at) VALUES (gen_random_uuid(), $1, $2, now())`;
+        await rows(insert, [principal, hash]);
+        return new ApiClient(api.hub, token);
+      }
+      async function makePrincipal(): Promise<string> {
+        const { client, tokenHash } = await clientWith(api.hub, []);
+        await client.close();
+        const found = await rows('SELECT principal_id AS target FROM api_token WHERE token_hash = $1', [tokenHash]);
+        return String(found[0]?.target);
+      }
+      /** Repeated with the role it had, with a lesser one, with none. */
+      async function repeat(name: string, input: object, fields: string, role: 'ADMIN' | 'OPERATOR'): Promise<Json[]> {
+        const principal = await makePrincipal();
+        const answers: Json[] = [];
+        for (const next of [role, role, role === 'ADMIN' ? 'OPERATOR' : 'VIEWER', null]) {
+          const client = await clientOf(principal, next);
+          answers.push(await client.mutate(name, input, fields));
+          await client.close();
+        }
+        return answers;
+      }
+
+      it('of createRedisCluster', async () => {
+        const input = { memberClusterId: api.memberClusterId, namespace: 'shop', name: newName(), spec: SPEC };
+        const answers = await repeat('createRedisCluster', { ...input, idempotencyKey: 'again' }, FIELDS, 'OPERATOR');
+        expect(answers.map(codes)).toEqual([[], [], ['FORBIDDEN'], ['NOT_FOUND']]);
+        expect(answers.slice(2).map((answer) => answer['redisCluster'])).toEqual([null, null]);
+      });
+
+      it('of each mutation of an object that is there', async () => {
+        const { id, hubUid } = await createRedisCluster(api);
+        const update = { id, expectedGeneration: 1, spec: { ...SPEC, size: 5 }, idempotencyKey: 'again' };
+        const updated = await repeat('updateRedisCluster', update, `${FIELDS} changedFields`, 'OPERATOR');
+        expect(updated.map(codes)).toEqual([[], [], ['FORBIDDEN'], ['NOT_FOUND']]);
+        expect(updated.map((answer) => (answer['changedFields'] as unknown as unknown[]).length)).toEqual([1, 1, 0, 0]);
+        await rows(`UPDATE resource SET deletion = 'DELETE' WHERE hub_uid = $1`, [hubUid]);
+        const approve = { redisClusterIds: [id], idempotencyKey: 'again' };
+        const approved = await repeat('approveDeletes', approve, 'approvalId redisClusters { id }', 'ADMIN');
+        expect(approved.map(codes)).toEqual([[], [], ['FORBIDDEN'], ['NOT_FOUND']]);
+        const remove = { id, expectedGeneration: null, idempotencyKey: 'again' };
+        const removed = await repeat('deleteRedisCluster', remove, FIELDS, 'OPERATOR');
+        expect(removed.map(codes)).toEqual([[], [], ['FORBIDDEN'], ['NOT_FOUND']]);
+      });
+
+      it('of an object that is gone', async () => {
+        const { id, hubUid } = await createRedisCluster(api);
+        const input = { id, expectedGeneration: 1, spec: { ...SPEC, size: 5 }, idempotencyKey: 'again' };
+        const principal = await makePrincipal();
+        const client = await clientOf(principal, 'OPERATOR');
+        await client.mutate('updateRedisCluster', input, FIELDS);
+        await rows('UPDATE resource SET deleted_at = now() WHERE hub_uid = $1', [hubUid]);
+        expect(await client.mutate('updateRedisCluster', input, FIELDS)).toEqual({
+          redisCluster: null,
+          userErrors: [],
+        });
+        const without = await clientOf(principal, null);
+        expect(codes(await without.mutate('updateRedisCluster', input, FIELDS))).toEqual(['NOT_FOUND']);
+        await Promise.all([client.close(), without.close()]);
+      });
+
+      it('of enrolMemberCluster, which gives no token to who may not enrol any more', async () => {
+        const input = { name: newName(), idempotencyKey: 'again' };
+        const answers = await repeat('enrolMemberCluster', input, 'token agent { id }', 'ADMIN');
+        expect(answers.map(codes)).toEqual([[], [], ['FORBIDDEN'], ['FORBIDDEN']]);
+        expect(answers.map((answer) => answer['token'] === null)).toEqual([false, false, true, true]);
+      });
     });
   });
 });

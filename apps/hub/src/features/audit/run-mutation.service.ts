@@ -31,8 +31,13 @@ export interface MutationCall {
 }
 
 export interface Mutation<Done, Shown> extends MutationCall {
-  /** `Done` is plain JSON without secrets: it is kept with the idempotency key, and given to `show` on a repeat. */
+  /** `Done` is plain JSON without secrets: it is kept with the idempotency key, and given to the others on a repeat. */
   work(tx: EntityManager, note: AuditNote): Promise<Outcome<Done>>;
+  /**
+   * Whether the caller may do now what is only answered again: the rights that `work` asks for, of what became of it. Who
+   * had them once and lost them would else be shown what is there, or be given a new token.
+   */
+  mayRepeat(tx: EntityManager, note: AuditNote, done: Done): Promise<Outcome<unknown>>;
   /** Reads what the answer shows, inside the transaction, so that a dry run shows what would be. */
   show(tx: EntityManager, done: Done, repeated: boolean): Promise<Shown>;
 }
@@ -87,7 +92,10 @@ export class RunMutationService {
       throw new RolledBack({ errors: [{ ...KEY_REUSED, field: ['input', 'idempotencyKey'] }] });
     }
     if (claimed.kind === 'REPEAT') {
-      const shown = await mutation.show(tx, claimed.response as Done, true);
+      const done = claimed.response as Done;
+      const allowed = await mutation.mayRepeat(tx, note, done);
+      if (!allowed.ok) throw new RolledBack({ errors: allowed.errors });
+      const shown = await mutation.show(tx, done, true);
       note.after = { repeated: true };
       await this.record(mutation, note, 'OK', null, tx);
       return { shown, errors: [] };

@@ -70,6 +70,7 @@ export class EnrolmentMutationsService {
         note.after = wanted.ok ? wanted.value : undefined;
         return succeed({ memberClusterId, agentId });
       },
+      mayRepeat: (_tx, note) => mayRepeat(caller, note, input.name),
       show: async (tx, done: Enrolled, repeated) => {
         if (repeated) issued = await this.reissue(tx, done, input, caller);
         return { ...(await this.present.show(tx, done)), ...this.present.token(issued) };
@@ -92,6 +93,7 @@ export class EnrolmentMutationsService {
           const wanted = { agentId, ...(joined === undefined ? {} : { memberClusterId: joined }) };
           return this.enrolment.approveAgent(tx, this.request(wanted, caller));
         }),
+      mayRepeat: (_tx, note) => mayRepeat(caller, note, input.agentId),
       show: (tx, done: Enrolled) => this.present.show(tx, done),
     });
     return { ...(shown ?? { agent: null, memberCluster: null }), userErrors: errors.map(toUserError) };
@@ -112,6 +114,7 @@ export class EnrolmentMutationsService {
           }
           return this.enrolment.replaceMemberCluster(tx, this.request({ agentId, memberClusterId }, caller));
         }),
+      mayRepeat: (_tx, note) => mayRepeat(caller, note, input.memberClusterId),
       show: async (tx, done: ReplacedMemberCluster) => ({
         ...(await this.present.show(tx, done)),
         hubUids: [...done.hubUids],
@@ -129,6 +132,7 @@ export class EnrolmentMutationsService {
         this.forAgent(input.agentId, { caller, note }, (agentId): Promise<Outcome<Enrolled>> =>
           this.enrolment.revokeAgent(tx, this.request({ agentId }, caller)),
         ),
+      mayRepeat: (_tx, note) => mayRepeat(caller, note, input.agentId),
       show: (tx, done: Enrolled) => this.present.show(tx, done),
     });
     return { agent: shown?.agent ?? null, userErrors: errors.map(toUserError) };
@@ -149,6 +153,7 @@ export class EnrolmentMutationsService {
         }
         return this.enrolment.forgetMemberCluster(tx, this.request({ memberClusterId }, caller));
       },
+      mayRepeat: (_tx, note) => mayRepeat(caller, note, input.memberClusterId),
       show: (tx, done: { readonly memberClusterId: string }) => this.present.showForgotten(tx, done.memberClusterId),
     });
     return { ...(shown ?? { memberCluster: null, orphanedHubUids: [] }), userErrors: errors.map(toUserError) };
@@ -190,6 +195,11 @@ const allow = ({ viewer }: Caller): Outcome<void> =>
   hasFleetRole(viewer, 'ADMIN')
     ? succeed(undefined)
     : refuse('FORBIDDEN', 'Member clusters and agents need the role ADMIN over the whole fleet.');
+
+function mayRepeat(caller: Caller, note: AuditNote, target: string): Promise<Outcome<void>> {
+  note.target = target;
+  return Promise.resolve(allow(caller));
+}
 
 /** null: given, and none of ours. */
 const decodeOptional = (type: NodeType, id: string | null | undefined): string | null | undefined =>

@@ -49,6 +49,8 @@ export class ApproveDeletesService {
       caller,
       input,
       work: (tx, note) => this.work(tx, note, input, caller.viewer),
+      mayRepeat: (tx, note, { hubUids }: Approved) =>
+        this.present.mayRepeat(tx, note, { hubUids, caller, role: 'ADMIN', field: ['input', 'redisClusterIds'] }),
       show: async (tx, done: Approved) => ({ done, redisClusters: await this.showAll(tx, done.hubUids) }),
     });
     return {

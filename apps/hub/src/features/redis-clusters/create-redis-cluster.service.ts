@@ -33,6 +33,13 @@ export class CreateRedisClusterService {
       caller,
       input,
       work: (tx, note) => this.work(tx, note, input, caller),
+      mayRepeat: (tx, note, done: Revised) =>
+        this.present.mayRepeat(tx, note, {
+          hubUids: [done.hubUid],
+          caller,
+          role: 'OPERATOR',
+          field: ['input', 'project'],
+        }),
       show: (tx, done: Revised) => this.present.show(tx, done.hubUid),
     });
     return this.present.payload(answer);

@@ -64,6 +64,8 @@ export class RemoveRedisClusterService {
             })
           : opened;
       },
+      mayRepeat: (tx, note, done: Removed) =>
+        this.present.mayRepeat(tx, note, { hubUids: [done.hubUid], caller, role: 'OPERATOR', field: ['input', 'id'] }),
       show: (tx, done: Removed) => this.present.show(tx, done.hubUid),
     });
     return this.present.payload(answer);
@@ -78,6 +80,8 @@ export class RemoveRedisClusterService {
         const opened = await this.gate.open(tx, input, note, { caller, evenWhenLeaving: true });
         return opened.ok ? this.workForget(tx, note, opened.value, caller.viewer.principalId) : opened;
       },
+      mayRepeat: (tx, note, done: Removed) =>
+        this.present.mayRepeat(tx, note, { hubUids: [done.hubUid], caller, role: 'OPERATOR', field: ['input', 'id'] }),
       show: async (tx, done: Removed) => ({
         redisCluster: await this.present.show(tx, done.hubUid),
         orphaned: done.orphaned,

@@ -85,6 +85,8 @@ export class RepairRedisClusterService {
         const opened = await this.gate.open(tx, input, note, { caller });
         return opened.ok ? repair(tx, opened.value, note) : opened;
       },
+      mayRepeat: (tx, note, done: Revised) =>
+        this.present.mayRepeat(tx, note, { hubUids: [done.hubUid], caller, role: 'OPERATOR', field: ['input', 'id'] }),
       show: (tx, done: Revised) => this.present.show(tx, done.hubUid),
     });
     return this.present.payload(answer);

@@ -34,6 +34,8 @@ export class UpdateRedisClusterService {
       caller,
       input,
       work: (tx, note) => this.work(tx, note, input, caller),
+      mayRepeat: (tx, note, done: Revised) =>
+        this.present.mayRepeat(tx, note, { hubUids: [done.hubUid], caller, role: 'OPERATOR', field: ['input', 'id'] }),
       show: async (tx, done: Revised): Promise<Shown> => ({
         redisCluster: await this.present.show(tx, done.hubUid),
         changedFields: done.changedFields ?? [],

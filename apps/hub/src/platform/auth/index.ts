@@ -2,4 +2,13 @@
 export { AuthModule } from './auth.module.ts';
 export { AuthenticationService } from './authentication.service.ts';
 export { hashToken } from './bearer-token.ts';
-export { hasFleetRole, hasRole, mayRead, visibleProjects, type Caller, type Role, type Viewer } from './viewer.ts';
+export {
+  hasFleetRole,
+  hasRole,
+  hasRoleAnywhere,
+  mayRead,
+  visibleProjects,
+  type Caller,
+  type Role,
+  type Viewer,
+} from './viewer.ts';

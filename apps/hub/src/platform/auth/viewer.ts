@@ -45,4 +45,8 @@ export function hasRole(viewer: Viewer, role: Role, projectId: string): boolean 
 export const hasFleetRole = (viewer: Viewer, role: Role): boolean =>
   viewer.bindings.some((binding) => binding.projectId === null && RANK[binding.role] >= RANK[role]);
 
+/** True when the viewer has at least this role in any project, as it takes for what belonged to one and is gone. */
+export const hasRoleAnywhere = (viewer: Viewer, role: Role): boolean =>
+  viewer.bindings.some((binding) => RANK[binding.role] >= RANK[role]);
+
 export const mayRead = (viewer: Viewer, projectId: string): boolean => hasRole(viewer, 'VIEWER', projectId);
