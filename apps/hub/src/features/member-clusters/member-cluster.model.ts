@@ -1,6 +1,6 @@
 import type { ErrorCode, Freshness } from '#domain';
 import { Field, Float, GraphQLISODateTime, ID, ObjectType } from '@nestjs/graphql';
-import { connectionOf, ErrorCodes, GraphQLJson, GraphQLLong, Node } from '../../platform/graphql/index.ts';
+import { connectionOf, ErrorCodes, GraphQLJson, Node } from '../../platform/graphql/index.ts';
 import {
   AgentStates,
   Freshnesses,
@@ -64,16 +64,10 @@ export class Agent implements Node {
   @Field(() => AgentProblem, { nullable: true, description: 'None: what it reports is what is.' })
   problem!: AgentProblem | null;
 
-  @Field(() => GraphQLLong, { description: 'Desired revision that the agent has processed.' })
+  /** Told by AgentResolver to who may know them. */
   appliedRevision!: number;
-
-  @Field(() => GraphQLLong)
   desiredRevision!: number;
-
-  @Field(() => GraphQLLong, { description: 'Rises with each accepted session.' })
   sessionNo!: number;
-
-  @Field(() => String, { nullable: true, description: 'The hub replica that holds the session, while there is one.' })
   replica!: string | null;
 
   @Field(() => Freshnesses)

@@ -1,6 +1,6 @@
 import { Args, Context, ID, Int, Mutation, Parent, Query, ResolveField, Resolver } from '@nestjs/graphql';
-import type { Caller } from '../../platform/auth/index.ts';
-import type { Loaders } from '../../platform/graphql/index.ts';
+import { type Caller, hasFleetRole } from '../../platform/auth/index.ts';
+import { GraphQLLong, type Loaders } from '../../platform/graphql/index.ts';
 import { AgentLoader } from './agent.loader.ts';
 import { EnrolmentMutationsService } from './enrolment-mutations.service.ts';
 import {
@@ -112,6 +112,12 @@ export class MemberClusterConnectionResolver {
   }
 }
 
+const OF_THE_FLEET = 'Needs a role over the whole fleet, since it tells what happens in every project;';
+
+/**
+ * Every role sees the agents of the member clusters that its objects are in. How many changes an agent was sent, and when,
+ * is made of all projects together: who has a role in one of them alone is not told what the others do.
+ */
 @Resolver(() => Agent)
 export class AgentResolver {
   constructor(private readonly agents: AgentLoader) {}
@@ -120,4 +126,31 @@ export class AgentResolver {
   memberCluster(@Parent() parent: Agent, @Context('loaders') loaders: Loaders): Promise<MemberCluster> {
     return this.agents.memberClusterOf(loaders, parent);
   }
+
+  @ResolveField(() => GraphQLLong, {
+    description: `Desired revision that the agent has processed. ${OF_THE_FLEET} 0 else.`,
+  })
+  appliedRevision(@Parent() parent: Agent, @Context('caller') caller: Caller): number {
+    return seesFleet(caller) ? parent.appliedRevision : 0;
+  }
+
+  @ResolveField(() => GraphQLLong, { description: `${OF_THE_FLEET} 0 else.` })
+  desiredRevision(@Parent() parent: Agent, @Context('caller') caller: Caller): number {
+    return seesFleet(caller) ? parent.desiredRevision : 0;
+  }
+
+  @ResolveField(() => GraphQLLong, { description: `Rises with each accepted session. ${OF_THE_FLEET} 0 else.` })
+  sessionNo(@Parent() parent: Agent, @Context('caller') caller: Caller): number {
+    return seesFleet(caller) ? parent.sessionNo : 0;
+  }
+
+  @ResolveField(() => String, {
+    nullable: true,
+    description: `The hub replica that holds the session, while there is one. ${OF_THE_FLEET} null else.`,
+  })
+  replica(@Parent() parent: Agent, @Context('caller') caller: Caller): string | null {
+    return seesFleet(caller) ? parent.replica : null;
+  }
 }
+
+const seesFleet = ({ viewer }: Caller): boolean => hasFleetRole(viewer, 'VIEWER');

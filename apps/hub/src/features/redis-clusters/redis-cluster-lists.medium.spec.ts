@@ -223,6 +223,25 @@ describe('lists of RedisClusters', () => {
       });
     });
 
+    it('hide how many changes an agent was sent for all projects together, and its sessions', async () => {
+      const { dataSource } = api.hub.runtime;
+      await dataSource.query(
+        `UPDATE agent_session SET session_no = 7, replica = 'hub-1', state = 'CONNECTED' WHERE agent_id = $1`,
+        [api.agent.agentId],
+      );
+      const text =
+        'query Q($id: ID!) { memberCluster(id: $id) { agents { state desiredRevision appliedRevision sessionNo replica } } }';
+      const agentFor = async (reader: ApiClient): Promise<Json | undefined> => {
+        const { data } = await reader.query(text, { id: api.memberClusterId });
+        return (data['memberCluster'] as Json)['agents']?.[0];
+      };
+      const hidden = { state: 'ACTIVE', desiredRevision: 0, appliedRevision: 0, sessionNo: 0, replica: null };
+      expect(await agentFor(client)).toEqual(hidden);
+      const shown = await agentFor(api.admin);
+      expect(shown).toMatchObject({ state: 'ACTIVE', sessionNo: 7, replica: 'hub-1' });
+      expect(Number(shown?.['desiredRevision'])).toBeGreaterThan(0);
+    });
+
     it('hide what no project owns', async () => {
       const answer = await client.query('query Q($id: ID!) { localObjects(memberClusterId: $id) { name } }', {
         id: api.memberClusterId,
