@@ -1,8 +1,9 @@
 /**
- * Whether a person has consented to a plan, named by its hash. A consent holds until it expires, a day after it was
- * given when it names no time, and not after it was called off: an old one must not wave a change through much later.
+ * Whether a person has consented to a plan, named by its hash. A consent holds once it has begun, as the status on the
+ * server says: so its precondition and notAfter were judged where those of every operation are (judge-operations.ts), and
+ * what is done for it is told by it. Then until it expires, a day after it was given when it names no time, and not after
+ * it was called off: an old one must not wave a change through much later.
  */
-import { isOperationOver } from '#domain';
 import type { RedisOperationObject } from '#domain';
 import type { ClusterView } from '../cluster-view.ts';
 import { createdAtMs } from './open-operations.ts';
@@ -15,7 +16,7 @@ export const consentGiven = (view: Pick<ClusterView, 'snapshot' | 'nowMs'>, plan
       operation.spec.type === 'Consent' &&
       operation.spec.consent?.planHash === planHash &&
       operation.spec.cancel !== true &&
-      !isOperationOver(operation.status?.phase) &&
+      operation.status?.phase === 'Running' &&
       view.nowMs < consentEndsMs(operation),
   );
 

@@ -25,7 +25,7 @@ const askFor = (view: ClusterView, primary: AnsweringPod | undefined, to: string
 type Asked = Pick<OperationContext, 'operation' | 'view' | 'primary'>;
 
 /** The hand-over that this operation needs now, or why not. */
-export const planRequestedFailover = ({ operation, view, primary }: Asked): SwitchOverAction | CannotSwitch =>
+const planRequestedFailover = ({ operation, view, primary }: Asked): SwitchOverAction | CannotSwitch =>
   askFor(view, primary, operation.spec.failover?.to, operation.metadata.name);
 
 export const failOver: OperationKind = {
@@ -45,15 +45,27 @@ export const failOver: OperationKind = {
       noted: { primary: planned.from, primaryTerm: String(view.record?.primaryTerm ?? 0) },
     });
   },
-  proceed: (context) => judgeOutcome(context) ?? judgeAttempt(context),
+  proceed: (context) => judgeBegun(context).told,
   cancel: (context) =>
     judgeOutcome(context) ?? verdict('Cancelled', 'Cancelled', 'It was called off; the primary was not changed.'),
 };
 
 const step = (state: OperationStep['state'], message: string): OperationStep => ({ name: 'HandOver', state, message });
 
+/** What a begun one has come to, and, only while it is Running, the hand-over that it still needs or why not. */
+export interface BegunFailover {
+  readonly told: OperationVerdict;
+  readonly next?: SwitchOverAction | CannotSwitch;
+}
+
+/** Asked by the rule that acts and by the status that is told: what is told to be over is not carried out. */
+export const judgeBegun = (asked: Asked): BegunFailover => {
+  const outcome = judgeOutcome(asked);
+  return outcome === undefined ? judgeAttempt(asked) : { told: outcome };
+};
+
 /** undefined while the noted primary still is the one, in the noted term. */
-export const judgeOutcome = ({ operation, primary, view }: Asked): OperationVerdict | undefined => {
+const judgeOutcome = ({ operation, primary, view }: Asked): OperationVerdict | undefined => {
   if (primary === undefined) return undefined;
   const noted = notedOf(operation, 'primary');
   if (primary.name !== noted) return judgeNewPrimary(primary.name, noted, operation.spec.failover?.to);
@@ -74,15 +86,15 @@ const judgeNewPrimary = (name: string, before: string | undefined, to: string | 
   });
 };
 
-const judgeAttempt = (context: OperationContext): OperationVerdict => {
-  const { operation, view } = context;
-  const planned = planRequestedFailover(context);
-  const reason = 'cannot' in planned ? planned.cannot.reason : 'HandingOver';
-  const message = 'cannot' in planned ? planned.cannot.message : `${planned.from} hands over to ${planned.to}.`;
+const judgeAttempt = (asked: Asked): BegunFailover => {
+  const { operation, view } = asked;
+  const next = planRequestedFailover(asked);
+  const reason = 'cannot' in next ? next.cannot.reason : 'HandingOver';
+  const message = 'cannot' in next ? next.cannot.message : `${next.from} hands over to ${next.to}.`;
   const begunMs = Date.parse(operation.status?.startedAt ?? '');
   if (view.nowMs - begunMs > GIVE_UP_AFTER_MS) {
     const text = `No hand-over within ${GIVE_UP_AFTER_MS / 1_000} s. ${message}`;
-    return verdict('Failed', 'NotInTime', text, { steps: [step('Failed', message)] });
+    return { told: verdict('Failed', 'NotInTime', text, { steps: [step('Failed', message)] }) };
   }
-  return verdict('Running', reason, message, { steps: [step('Running', message)] });
+  return { told: verdict('Running', reason, message, { steps: [step('Running', message)] }), next };
 };

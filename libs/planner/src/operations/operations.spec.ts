@@ -23,6 +23,7 @@ import { buildClusterView } from '../cluster-view.ts';
 import { planRedisCluster } from '../plan-redis-cluster.ts';
 import { DEFAULT_PLANNER_POLICY } from '../planner-input.ts';
 import { chooseHistory } from './choose-history.ts';
+import { rolloutHash } from '../rollout/explain-hold.ts';
 import { consentGiven } from './consent-given.ts';
 import { judgeOrphans } from './judge-orphans.ts';
 import { restartsAsked } from './restarts-asked.ts';
@@ -114,6 +115,14 @@ describe('Failover', () => {
     expect(told(broken, operation('f', {}))).toMatchObject({ phase: 'Pending', reason: 'NoFitReplica' });
     const late = { ...begun(), startedAt: at(-600_000) };
     expect(told(broken, operation('f', {}, late))).toMatchObject({ phase: 'Failed', reason: 'NotInTime' });
+  });
+
+  it('is not carried out in the pass that tells that it is over: by an agent that was away for hours', () => {
+    const late = operation('f', { notAfter: at(-3_600_000) }, { ...begun(), startedAt: at(-4 * 3_600_000) });
+    const made = plan(settled(), late);
+    expect(made.operations).toMatchObject([{ phase: 'Failed', reason: 'NotInTime' }]);
+    expect(kinds(made)).not.toContain('SwitchOver');
+    expect(kinds(plan(settled(), operation('f', { notAfter: at(-1) }, begun())))).toContain('SwitchOver');
   });
 
   it('called off: before the hand-over nothing is done; after it, it has succeeded', () => {
@@ -296,8 +305,8 @@ describe('ReplaceUnreachable', () => {
 });
 
 describe('Consent', () => {
-  const consent = (more: Partial<RedisOperationSpec>, createdMs?: number) =>
-    operation('k', { type: 'Consent', consent: { planHash: 'h' }, ...more }, undefined, createdMs);
+  const consent = (more: Partial<RedisOperationSpec>, createdMs?: number, phase: 'Running' | 'Failed' = 'Running') =>
+    operation('k', { type: 'Consent', consent: { planHash: 'h' }, ...more }, { phase }, createdMs);
 
   it('holds for its hash, until it expires or is taken back', () => {
     expect(consentGiven(viewOf(settled(), consent({})), 'h')).toBe(true);
@@ -307,6 +316,41 @@ describe('Consent', () => {
     expect(consentGiven(viewOf(settled(), consent(past)), 'h')).toBe(false);
     expect(told(settled(), consent(past)).phase).toBe('Expired');
     expect(consentGiven(viewOf(settled(), consent({}, -25 * 3_600_000)), 'h')).toBe(false);
+    expect(consentGiven(viewOf(settled(), consent({}, undefined, 'Failed')), 'h')).toBe(false);
+  });
+
+  /** Only the primary is of an older template, and waits for a consent. */
+  const awaiting = (): RedisClusterSnapshot => {
+    const picture = drawSettled({ updateStrategy: { type: 'OnApproval' } });
+    const sentinels = settled().sentinels;
+    const children = picture.children.map((child) =>
+      child.kind === 'StatefulSet' ? { ...child, status: { updateRevision: 'new' } } : child,
+    );
+    const pods = picture.pods.map((pod) => ({ ...pod, controllerRevision: pod.name === P0 ? 'old' : 'new' }));
+    return { ...picture, sentinels, children, pods };
+  };
+  const hash = rolloutHash(viewOf(awaiting()));
+  const asked = (more: Partial<RedisOperationSpec>): RedisOperationSpec => ({
+    redisCluster: 'orders',
+    type: 'Consent',
+    consent: { planHash: hash },
+    ...more,
+  });
+
+  it('first is noted, from the next pass on the primary is handed over for it', () => {
+    const fresh = plan(awaiting(), operation('k', asked({})));
+    expect(fresh.operations).toMatchObject([{ phase: 'Running', reason: 'ConsentGiven' }]);
+    expect(kinds(fresh)).toEqual([]);
+    expect(kinds(plan(awaiting(), operation('k', asked({}), { phase: 'Running' })))).toContain('SwitchOver');
+  });
+
+  it.each([
+    ['whose precondition does not hold', { precondition: { currentPrimary: P2 } }, 'Failed'],
+    ['that was not begun in time', { notAfter: at(-1) }, 'Expired'],
+  ])('one %s lets nothing happen', (_, more, phase) => {
+    const made = plan(awaiting(), operation('k', asked(more)));
+    expect(made.operations).toMatchObject([{ phase }]);
+    expect(kinds(made)).toEqual([]);
   });
 });
 
