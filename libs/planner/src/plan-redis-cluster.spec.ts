@@ -105,11 +105,20 @@ describe('deletion', () => {
     expect(names.filter((name) => /PersistentVolumeClaim|-record|-credentials/.test(name))).toEqual([]);
   });
 
-  it('Delete takes volumes, record and credentials of this data set too', () => {
+  it('Delete takes volumes, record and, after all else, the credentials of this data set too', () => {
     const names = deleted(plan(deleting('Delete')));
     expect(names.filter((name) => name.startsWith('PersistentVolumeClaim/'))).toHaveLength(3);
     expect(names).toContain(`ConfigMap/${P0.slice(0, -2)}-record`);
-    expect(names).toContain(`Secret/${P0.slice(0, -2)}-credentials`);
+    // They tell which Secrets of users are ours: an agent that is killed in between must still see those.
+    const credentials = `Secret/${P0.slice(0, -2)}-credentials`;
+    expect(names).not.toContain(credentials);
+    const left = (picture: RedisClusterSnapshot, ...kept: string[]): RedisClusterSnapshot => ({
+      ...picture,
+      children: picture.children.filter(({ metadata }) => kept.includes(metadata.name)),
+    });
+    const [secret, connection] = [credentials.slice('Secret/'.length), 'orders-connection'];
+    expect(deleted(plan(left(deleting('Delete'), secret, connection)))).toEqual([`Secret/${connection}`]);
+    expect(deleted(plan(left(deleting('Delete'), secret)))).toEqual([credentials]);
   });
 
   it('Deny touches nothing and asks', () => {

@@ -82,6 +82,15 @@ describe('Secrets of further users', () => {
     expect(childrenOf(picture)).toEqual([]);
   });
 
+  it('those of users of the spec are seen without the credentials too: else a deletion would leave them behind', async () => {
+    live.delete(names.credentialsSecret);
+    const labels = { [LABEL.managedBy]: 'atoll', [LABEL.instance]: 'orders', [LABEL.dataSet]: names.hash };
+    put(secretOf('orders-user-metrics', { password: 'x' }, { labels }));
+    const picture = await look();
+    expect(childrenOf(picture)).toEqual(['orders-user-metrics']);
+    expect(asked).toEqual([]);
+  });
+
   it('one whose labels were taken off by hand is still ours', async () => {
     const managedFields = [{ manager: FIELD_MANAGER.operator, operation: 'Apply' }];
     put(secretOf('orders-user-metrics', {}, { labels: { [LABEL.name]: 'x' }, managedFields }));

@@ -41,13 +41,11 @@ export class CredentialsObserver {
     const key = keyOf(resource);
     const secret = await secrets.read({ ...key, name: access.credentialsSecretOf(resource) });
     if (!snapshot.ownsNamespace) return snapshot;
-    if (secret === undefined) {
-      return { ...snapshot, copies: await this.#readCopies(key, access.copySourcesOf(resource), {}) };
-    }
+    const values = secret?.values ?? {};
     const [copies, further, acl] = await Promise.all([
-      this.#readCopies(key, access.copySourcesOf(resource), secret.values),
-      this.#readUserSecrets(key, resource, secret.values),
-      this.#readAcl(snapshot, secret),
+      this.#readCopies(key, access.copySourcesOf(resource), values),
+      this.#readUserSecrets(key, resource, values),
+      secret === undefined ? undefined : this.#readAcl(snapshot, secret),
     ]);
     const foreign = [...(snapshot.foreignSecrets ?? []), ...further.foreign];
     return {

@@ -1,7 +1,7 @@
 /**
  * A RedisCluster that is being deleted. `deletionPolicy` alone decides what goes: Deny keeps everything and asks;
  * RetainVolumes deletes what runs and keeps volumes, record and credentials, so that the same data set can be taken up
- * again; Delete takes those too; Snapshot keeps one volume with a last RDB on it (keep-last-snapshot.ts). The finalizer goes last, when nothing of what had to go is left: an agent killed in
+ * again; Delete takes those too, the credentials after all else, since only they tell which Secrets of users are ours; Snapshot keeps one volume with a last RDB on it (keep-last-snapshot.ts). The finalizer goes last, when nothing of what had to go is left: an agent killed in
  * between finds the object still there and goes on. Children are ours only with both the label and the name.
  */
 import { FINALIZER, LABEL } from '#domain';
@@ -49,7 +49,9 @@ const deleteChildren = (view: ClusterView, policy: DeletionPolicy): RuleOutcome 
       actions: [{ kind: 'RemoveFinalizer', reason: 'ChildrenGone', message, disruptive: false }],
     };
   }
-  const actions = doomed.filter((child) => child.metadata.deletionTimestamp === undefined).map(deleteChild);
+  const others = doomed.filter((child) => !isCredentials(view, child));
+  const next = others.length > 0 ? others : doomed;
+  const actions = next.filter((child) => child.metadata.deletionTimestamp === undefined).map(deleteChild);
   const message = `Waiting until ${doomed.length} objects and ${pods} pods are gone (deletionPolicy ${policy}).`;
   return {
     reason: 'DeletingChildren',
@@ -65,16 +67,16 @@ const isOurs = (view: ClusterView, child: KubeObject): boolean =>
   child.metadata.labels[LABEL.instance] === view.key.name &&
   child.metadata.uid !== undefined;
 
-const isKept = ({ names }: ClusterView, child: KubeObject, policy: DeletionPolicy): boolean => {
+const isKept = (view: ClusterView, child: KubeObject, policy: DeletionPolicy): boolean => {
   if (policy === 'Delete') return false;
   if (policy === 'Snapshot') return isKeptClaim(child);
   if (child.kind === 'PersistentVolumeClaim') return true;
   const { name } = child.metadata;
-  return (
-    (child.kind === 'ConfigMap' && name === names.record) ||
-    (child.kind === 'Secret' && name === names.credentialsSecret)
-  );
+  return (child.kind === 'ConfigMap' && name === view.names.record) || isCredentials(view, child);
 };
+
+const isCredentials = ({ names }: ClusterView, { kind, metadata }: KubeObject): boolean =>
+  kind === 'Secret' && metadata.name === names.credentialsSecret;
 
 const deleteChild = (child: KubeObject): Action => ({
   kind: 'DeleteChild',
