@@ -7,7 +7,8 @@ import type { Action, ConditionType, Phase, PlannedStatus } from '#domain';
 import type { Health } from './assess-health.ts';
 import type { ClusterView } from './cluster-view.ts';
 import { tellStuckPods } from './explain-stuck-pod.ts';
-import { findUnsettledUsers, readCredentials, readServers } from './read-credentials.ts';
+import { findGoners, findUnsettledUsers, readCredentials, readServers } from './read-credentials.ts';
+import type { ServerSeen } from './read-credentials.ts';
 import type { Finding } from './rule.ts';
 
 type PlannedCondition = PlannedStatus['conditions'][number];
@@ -100,17 +101,39 @@ const draftCredentials = ({ view }: ConditionInput): Draft => {
   if (!view.snapshot.credentialsPresent)
     return no('CredentialsMissing', `Secret ${credentialsSecret} is not there yet.`);
   const credentials = readCredentials(view);
-  const servers = readServers(view).filter(({ users }) => users !== undefined);
+  const servers = readServers(view);
   const unsettled = credentials && servers.find((server) => findUnsettledUsers(view, credentials, server).length > 0);
   if (unsettled !== undefined)
     return no('UsersDiffer', `Users of ${unsettled.pod} are not yet as the spec and Secret say.`);
+  return explainGoners(view, servers) ?? explainRefusedRules(servers) ?? tellAsked(servers, credentialsSecret);
+};
+
+const explainGoners = (view: ClusterView, servers: readonly ServerSeen[]): Draft | undefined => {
+  const open = servers.find((server) => findGoners(view, server).length > 0);
+  if (open === undefined) return undefined;
+  const names = findGoners(view, open).join(', ');
+  return no('UsersDiffer', `${open.pod} still lets in ${names}, which spec.auth.users no longer names.`);
+};
+
+const explainRefusedRules = (servers: readonly ServerSeen[]): Draft | undefined => {
   const refused = servers.flatMap(({ users = {} }) => Object.keys(users).filter((user) => users[user]?.refused));
-  if (refused.length === 0) return yes('InSync', `Passwords are in Secret ${credentialsSecret}.`);
+  if (refused.length === 0) return undefined;
   const names = [...new Set(refused)].join(', ');
   return no(
     'UserRulesRefused',
     `The engine refuses the rules of ${names} in spec.auth.users: an unknown command, or a wrong word. The rest is applied.`,
   );
+};
+
+/** Of who was not asked nothing is claimed. */
+const tellAsked = (servers: readonly ServerSeen[], secret: string): Draft => {
+  const silent = servers.filter(({ users }) => users === undefined).map(({ pod }) => pod);
+  if (silent.length === 0) return yes('InSync', `Passwords are in Secret ${secret}.`);
+  return {
+    status: 'Unknown',
+    reason: 'ServersNotAsked',
+    message: `Users of ${silent.join(', ')} could not be read; where they could, they are as the spec and Secret ${secret} say.`,
+  };
 };
 
 const draftStalled = ({ findings, health, phase, view }: ConditionInput): Draft => {

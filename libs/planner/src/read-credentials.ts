@@ -54,6 +54,8 @@ export interface ServerSeen {
   /** undefined: it was not asked, or does not answer. */
   readonly users: Readonly<Record<string, AclUserSeen>> | undefined;
   readonly peerLoginCurrent: boolean | undefined;
+  /** It answers, and lets the agent in by no password that the Secret holds. */
+  readonly refusesUs: boolean;
 }
 
 export const readServers = ({ dataPods, sentinelPods }: ClusterView): readonly ServerSeen[] =>
@@ -64,7 +66,16 @@ export const readServers = ({ dataPods, sentinelPods }: ClusterView): readonly S
       component,
       users: facts.reachable ? facts.users : undefined,
       peerLoginCurrent: facts.reachable ? facts.peerLoginCurrent : undefined,
+      refusesUs: !facts.reachable && facts.reason === 'AUTH',
     }));
+
+/** Whether a server was asked, and lets this user in by the current password. */
+export const isAccepted = (view: ClusterView, user: string): boolean =>
+  readServers(view).some(({ users }) => users?.[user]?.acceptsCurrent === true);
+
+/** Servers that answer, and not one of them lets this user in by the current password. */
+export const isRefusedByAll = (view: ClusterView, user: string): boolean =>
+  readServers(view).some(({ users, refusesUs }) => users !== undefined || refusesUs) && !isAccepted(view, user);
 
 /** Users of this server that are not as they should be; empty for one that was not asked. */
 export const findUnsettledUsers = (

@@ -23,6 +23,7 @@ import type { MemberCache } from './member-cache.ts';
 import type { PodProjection } from './project-pod.ts';
 import type { SecretContent, SecretReader } from './secret-reader.ts';
 import { ClockWatch } from './watch-clock.ts';
+import { HURRY_MS, withinMs } from './within-ms.ts';
 
 /** A closed watch is mended within seconds; a picture older than this is not acted on (04, Never 9). */
 export const STALE_AFTER_MS = 30_000;
@@ -79,17 +80,11 @@ const keyOf = ({ metadata }: RedisClusterObject): ObjectKey => ({
   name: metadata.name,
 });
 
-/** After a proven death every second without a primary counts: whoever does not answer at once is taken as silent. */
-const HURRY_MS = 400;
 const noAnswer = { reachable: false, reason: 'TIMEOUT', message: 'No answer in time.' } as const;
 
-const withinMs = <T>(answer: Promise<T>, limitMs: number, late: T): Promise<T> => {
-  let timer: NodeJS.Timeout | undefined;
-  const limit = new Promise<T>((resolve) => {
-    timer = setTimeout(() => resolve(late), limitMs);
-  });
-  return Promise.race([answer, limit]).finally(() => clearTimeout(timer));
-};
+/** Of one user there are at most three passwords, and what was kept of the Secret may be older than it. */
+const MOST_LOGINS = 4;
+const isLoginRefused = (facts: RedisNodeFacts | SentinelFacts): boolean => !facts.reachable && facts.reason === 'AUTH';
 
 export class Observer {
   readonly #settings: ObserverSettings;
@@ -236,13 +231,23 @@ export class Observer {
   ): Promise<Facts<T>> {
     const hurry = this.#settings.links.sawExit(formatObjectKey(keyOf(resource)));
     const answers = await Promise.all(
-      pods.map(
-        async (pod) => [pod.name, await (hurry ? withinMs(ask(pod), HURRY_MS, noAnswer as T) : ask(pod))] as const,
-      ),
+      pods.map(async (pod) => {
+        const answer = this.#askByEachPassword(resource, () => ask(pod));
+        return [pod.name, await (hurry ? withinMs(answer, HURRY_MS, noAnswer as T) : answer)] as const;
+      }),
     );
-    const refused = answers.some(([, facts]) => !facts.reachable && facts.reason === 'AUTH');
-    if (refused) this.#settings.secrets.forget(this.#credentialsKey(resource));
     return Object.fromEntries(answers);
+  }
+
+  /** That a server lets the agent in by none of the passwords is told to a person: so each is tried, as the Secret is now. */
+  async #askByEachPassword<T extends RedisNodeFacts | SentinelFacts>(
+    resource: RedisClusterObject,
+    ask: () => Promise<T>,
+  ): Promise<T> {
+    let facts = await ask();
+    if (isLoginRefused(facts)) this.#settings.secrets.forget(this.#credentialsKey(resource));
+    for (let tries = 1; isLoginRefused(facts) && tries < MOST_LOGINS; tries += 1) facts = await ask();
+    return facts;
   }
 
   #login(

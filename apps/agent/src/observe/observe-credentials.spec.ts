@@ -3,7 +3,7 @@ import { FIELD_MANAGER, LABEL } from '#domain';
 import type { AclUserSeen, KubeObject, RedisClusterSnapshot } from '#domain';
 import type { KubeClient } from '#kube';
 import { CREDENTIAL_USERS, describeOwner, renderConnection } from '#manifests';
-import { drawSettled } from '#testing';
+import { drawSettled, silentFacts } from '#testing';
 import { dataSetAccess, namesOf } from '../read-data-set.ts';
 import { CredentialsObserver } from './observe-credentials.ts';
 import type { LinkPool } from './link-pool.ts';
@@ -32,11 +32,16 @@ const passwords = Object.fromEntries([...CREDENTIAL_USERS, 'user.metrics'].map((
 let live: Map<string, KubeObject>;
 /** Pods whose users were read. */
 let asked: string[];
+/** Pods that do not answer to that; and whether the end of some process was seen just now. */
+let hanging: string[];
+let sawExit: boolean;
 const put = (object: KubeObject): void => void live.set(object.metadata.name, object);
 
 beforeEach(() => {
   live = new Map();
   asked = [];
+  hanging = [];
+  sawExit = false;
   put(secretOf(names.credentialsSecret, passwords));
 });
 
@@ -46,12 +51,14 @@ const look = (picture: RedisClusterSnapshot = snapshot): Promise<RedisClusterSna
   const link = (pod: string) => ({
     readAcl: () => {
       asked.push(pod);
+      if (hanging.includes(pod)) return new Promise<never>(() => undefined);
       return Promise.resolve({ users: { app: allRight }, peerLoginCurrent: true });
     },
   });
   const links = {
     findRedis: (_: string, pod: string) => link(pod),
     findSentinel: (_: string, pod: string) => link(pod),
+    sawExit: () => sawExit,
   };
   return new CredentialsObserver({
     secrets: new SecretReader(client as unknown as KubeClient, clock),
@@ -104,5 +111,22 @@ describe('users of servers', () => {
   it('are read from every server that answers', async () => {
     await look();
     expect(asked.sort()).toEqual([...pods, ...Object.keys(snapshot.sentinels)].sort());
+  });
+
+  it('are read from the others although one pod is silent: a removed user goes from those at once', async () => {
+    const [silent = '', ...others] = pods;
+    const picture = await look({ ...snapshot, redis: { ...snapshot.redis, [silent]: silentFacts() } });
+    expect(asked).not.toContain(silent);
+    expect(picture.redis[silent]).toEqual(silentFacts());
+    for (const pod of others) expect(picture.redis[pod]).toMatchObject({ users: { app: allRight } });
+  });
+
+  it('cost no failover its time: after the end of a process was seen, who hangs is taken as not asked', async () => {
+    const [slow = '', quick = ''] = pods;
+    hanging = [slow];
+    sawExit = true;
+    const picture = await look();
+    expect(picture.redis[slow]).toEqual(snapshot.redis[slow]);
+    expect(picture.redis[quick]).toMatchObject({ users: { app: allRight } });
   });
 });

@@ -1,7 +1,8 @@
 /**
  * Adds to a snapshot what rotation and users are decided from: whom each server lets in, judged against the credentials
- * Secret, and what the Secrets of users hold beside it. Passwords are compared here and leave as yes or no. Asked only
- * while every data pod answers: during a death nothing of this may cost time.
+ * Secret, and what the Secrets of users hold beside it. Passwords are compared here and leave as yes or no. Each
+ * server that answers is asked, whoever else is silent, or one pod that cannot start would keep a removed user in for
+ * days; after a proven death only as long as its pass may wait.
  */
 import type { AclUserSeen, CopySeen, KubeObject, ObjectKey, RedisClusterObject, RedisClusterSnapshot } from '#domain';
 import { LABEL, formatObjectKey } from '#domain';
@@ -10,6 +11,7 @@ import type { AclExpectation, AclSeen } from '#redis';
 import type { CopySource, DataSetAccess } from './data-set-access.ts';
 import type { LinkPool } from './link-pool.ts';
 import type { SecretContent, SecretReader } from './secret-reader.ts';
+import { HURRY_MS, withinMs } from './within-ms.ts';
 
 export interface CredentialsObserverSettings {
   readonly secrets: SecretReader;
@@ -105,21 +107,24 @@ export class CredentialsObserver {
     { resource, redis, sentinels }: RedisClusterSnapshot,
     secret: SecretContent,
   ): Promise<Pick<RedisClusterSnapshot, 'redis' | 'sentinels'>> {
-    if (Object.values(redis).some((facts) => !facts.reachable)) return { redis, sentinels };
     const { access, links } = this.#settings;
     const owner = formatObjectKey(keyOf(resource));
     const clients = access.awaitsClients(secret.object.metadata.annotations ?? {});
-    const ask = async (link: AclSource | undefined, component: 'redis' | 'sentinel'): Promise<AclFacts> =>
-      (await link?.readAcl(access.aclExpectation(resource, component, secret.values), clients).catch(ignoreSilence)) ??
-      {};
+    const hurry = links.sawExit(owner);
+    const ask = async (link: AclSource, component: 'redis' | 'sentinel'): Promise<AclFacts> => {
+      const expectation = access.aclExpectation(resource, component, secret.values);
+      const answer = link.readAcl(expectation, clients).catch(ignoreSilence);
+      return (await (hurry ? withinMs(answer, HURRY_MS, undefined) : answer)) ?? {};
+    };
     const addTo = <T extends { readonly reachable: boolean }>(
       facts: Readonly<Record<string, T>>,
       component: 'redis' | 'sentinel',
       find: (pod: string) => AclSource | undefined,
     ): Promise<Readonly<Record<string, T>>> =>
-      mapValues(facts, async (pod, known) =>
-        known.reachable ? { ...known, ...(await ask(find(pod), component)) } : known,
-      );
+      mapValues(facts, async (pod, known) => {
+        const link = known.reachable ? find(pod) : undefined;
+        return link === undefined ? known : { ...known, ...(await ask(link, component)) };
+      });
     const [seenRedis, seenSentinels] = await Promise.all([
       addTo(redis, 'redis', (pod) => links.findRedis(owner, pod)),
       addTo(sentinels, 'sentinel', (pod) => links.findSentinel(owner, pod)),

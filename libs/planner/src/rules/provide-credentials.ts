@@ -1,7 +1,8 @@
 /**
  * Passwords are made once, before the first pod, and published for clients. Invariant: they are never made anew under
  * running pods, which would go on with the old ones and lock everybody out, the agent first. Then a person has to
- * decide: put the Secret back, or let the pods go.
+ * decide: put the Secret back, or let the pods go. So too where an older copy of the Secret was put back, and every server
+ * refuses it; and no password is published that the servers do not take: clients that read it would be shut out.
  */
 import {
   APPLICATION_USER,
@@ -14,7 +15,7 @@ import {
 import type { Action, KubeObject } from '#domain';
 import type { ClusterView } from '../cluster-view.ts';
 import { findChild } from '../find-child.ts';
-import { readCredentials } from '../read-credentials.ts';
+import { isAccepted, isRefusedByAll, readCredentials, readServers } from '../read-credentials.ts';
 import { explainCopies } from './rotate-credentials.ts';
 import { askPerson } from '../rule.ts';
 import type { Rule, RuleOutcome } from '../rule.ts';
@@ -24,12 +25,13 @@ export const provideCredentials: Rule = {
   decide: ({ view }) => {
     const { snapshot, names } = view;
     if (!snapshot.credentialsPresent) return createCredentials(view);
-    const problem = explainForeign(view);
+    const problem = explainRefusal(view) ?? explainForeign(view);
     const connection = findChild(snapshot, 'Secret', names.connectionSecret);
     const isThere = connection !== undefined;
     const further = publishUsers(view);
     const told = isThere && snapshot.connectionOutdated !== true && tellsFieldsOf(view, connection);
-    if (told || isForeign(view, names.connectionSecret)) return furtherOnly(further, problem);
+    const hold = isForeign(view, names.connectionSecret) || isRefusedByAll(view, APPLICATION_USER);
+    if (told || hold) return furtherOnly(further, problem);
     const reason = isThere ? 'ConnectionDiffers' : 'ConnectionMissing';
     const message = `Publishing Secret ${names.connectionSecret} for clients.`;
     return { ...problem, reason, message, actions: [publish(view, reason, message), ...further] };
@@ -44,6 +46,30 @@ const furtherOnly = (actions: readonly Action[], problem: RuleOutcome | undefine
 
 const isForeign = ({ snapshot }: ClusterView, name: string): boolean =>
   snapshot.foreignSecrets?.includes(name) === true;
+
+/** Servers that answer and let the agent in by no password of the Secret, each of which was tried. */
+const explainRefusal = (view: ClusterView): RuleOutcome | undefined => {
+  const servers = readServers(view);
+  const refusing = servers.filter(({ refusesUs }) => refusesUs).map(({ pod }) => pod);
+  if (refusing.length === 0) return undefined;
+  const { credentialsSecret } = view.names;
+  const nobodyElse = servers.every(({ component, refusesUs }) => component === 'sentinel' || refusesUs);
+  const message =
+    `${refusing.join(', ')} refuse every password of Secret ${credentialsSecret}: it is an older copy, or their users were ` +
+    `changed by hand. They serve their clients as before, but nothing can be done with them. Put back the newest copy of the Secret; ` +
+    tellOtherWay(view, nobodyElse, refusing);
+  return credentialsProblem('PasswordsRefused', message);
+};
+
+/** One that is restarted alone could not log in at a primary that refuses the same passwords. */
+const tellOtherWay = ({ spec }: ClusterView, all: boolean, refusing: readonly string[]): string => {
+  if (!all) {
+    return `or delete ${refusing.join(', ')}, one after another, each when the one before is linked again: they start with the passwords of this Secret.`;
+  }
+  return spec.persistenceEnabled
+    ? 'where there is none, delete all these pods at once: they start from their volumes with the passwords of this Secret, and clients are then told those.'
+    : 'where there is none, save the data by a client first: pods that are deleted start with the passwords of this Secret, but empty, since spec.persistence is off.';
+};
 
 /** Somebody else made a Secret under a name of ours: it is never written over, and its clients cannot be told. */
 const explainForeign = (view: ClusterView): RuleOutcome | undefined => {
@@ -119,12 +145,12 @@ const publish = (view: ClusterView, reason: string, message: string): Action => 
   disruptive: false,
 });
 
-/** Secrets <name>-user-<user> of those further users that have a password of the agent's. */
+/** Secrets <name>-user-<user> of those further users that have a password of the agent's which some server takes. */
 const publishUsers = (view: ClusterView): readonly Action[] => {
   const held = readCredentials(view)?.held ?? [];
   return Object.entries(view.snapshot.userConnections ?? {}).flatMap(([passwordKey, state]): Action[] => {
     const user = extraUserOf(passwordKey);
-    if (state === 'CURRENT' || user === undefined || !held.includes(passwordKey)) return [];
+    if (state === 'CURRENT' || user === undefined || !held.includes(passwordKey) || !isAccepted(view, user)) return [];
     const name = userSecretName(view.key.name, user);
     return [
       {

@@ -8,7 +8,7 @@
 import type { Action, DataSetRecord } from '#domain';
 import { podName } from '#manifests';
 import { answers } from '../cluster-view.ts';
-import type { AnsweringPod, ClusterView } from '../cluster-view.ts';
+import type { AnsweringPod, ClusterView, DataPod } from '../cluster-view.ts';
 import { chooseSuccessor } from '../choose-successor.ts';
 import { explainStuckPod, restartsSoon } from '../explain-stuck-pod.ts';
 import { findDeposed, isOfDeposed } from '../find-deposed.ts';
@@ -123,13 +123,15 @@ const findSilent = (view: ClusterView): readonly SilentPod[] =>
     const pod = view.dataPods.find((candidate) => candidate.name === name);
     if (pod === undefined) return [{ name, why: 'does not exist' }];
     if (pod.terminating) return [{ name, why: 'is being deleted' }];
-    if (!answers(pod))
-      return [{ name, why: explainStuckPod(pod, view.snapshot) ?? explainSilentPod(pod.nodeReady, pod.node) }];
+    if (!answers(pod)) return [{ name, why: explainStuckPod(pod, view.snapshot) ?? explainSilentPod(pod) }];
     return pod.facts.loading ? [{ name, why: 'is loading its data' }] : [];
   });
 
-const explainSilentPod = (nodeReady: boolean, node: string | undefined): string =>
-  nodeReady ? 'does not answer' : `is on node ${node ?? 'unknown'}, which is not Ready`;
+const explainSilentPod = ({ nodeReady, node, facts }: DataPod): string => {
+  if (!nodeReady) return `is on node ${node ?? 'unknown'}, which is not Ready`;
+  const refuses = !facts.reachable && facts.reason === 'AUTH';
+  return refuses ? 'runs, and refuses the passwords of the credentials Secret' : 'does not answer';
+};
 
 /**
  * In Sentinel mode a silent data pod may have been made primary by a majority that is out of sight. Only when a majority
