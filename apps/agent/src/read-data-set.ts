@@ -56,7 +56,8 @@ export const dataSetAccess: DataSetAccess = {
   redisLogin: operatorLogin,
   sentinelLogin: operatorLogin,
   aclExpectation,
-  copySourcesOf: ({ spec }) => copySources(resolveSpec(spec)),
+  copySourcesOf: ({ spec }) =>
+    copySources(resolveSpec(spec)).map((source) => ({ ...source, nextKey: nextPasswordKey(source.passwordKey) })),
   usablePassword,
   userSecretsOf: ({ metadata, spec }, keys) => {
     const users = resolveSpec(spec).auth.users.filter(({ secretRef }) => secretRef === undefined);

@@ -121,6 +121,8 @@ export interface AclUserSeen {
   readonly connections?: number;
   /** Age of its oldest connection: one older than the last publication may still know only the old password. */
   readonly oldestConnectionSeconds?: number;
+  /** Its oldest connections, at most five: from where, without the port, and their age. */
+  readonly oldest?: readonly { readonly address: string; readonly ageSeconds: number }[];
 }
 
 export type SentinelFacts =
@@ -228,7 +230,8 @@ export interface RedisClusterSnapshot {
 }
 
 /**
- * A user's Secret beside what the credentials Secret holds. NOT_ALLOWED: it lacks the label redis.atoll.dev/allow=true.
+ * A user's Secret beside what the credentials Secret holds: the current password (SAME), the coming one (NEXT), or neither
+ * (DIFFERENT), were it the one before. NOT_ALLOWED: it lacks the label redis.atoll.dev/allow=true.
  * UNUSABLE: the key is missing or empty, or its value has characters that no password may have.
  */
-export type CopySeen = 'ABSENT' | 'NOT_ALLOWED' | 'UNUSABLE' | 'SAME' | 'DIFFERENT';
+export type CopySeen = 'ABSENT' | 'NOT_ALLOWED' | 'UNUSABLE' | 'SAME' | 'NEXT' | 'DIFFERENT';

@@ -19,11 +19,13 @@ export const describeCredentials = (view: ClusterView): CredentialsStatus | unde
 };
 
 const chooseStep = (view: ClusterView, credentials: CredentialsView): CredentialsStatus['step'] => {
-  if (credentials.next.length > 0) return 'Adding';
   const laggard = findLaggard(view, credentials);
-  if (credentials.previous.length === 0) return laggard !== undefined && isEnding(view) ? 'Removing' : 'Settled';
-  if (credentials.publishedAtMs !== undefined) return 'Waiting';
-  return laggard === undefined ? 'Publishing' : 'Switching';
+  if (credentials.previous.length > 0) {
+    if (credentials.publishedAtMs !== undefined) return 'Waiting';
+    return laggard === undefined ? 'Publishing' : 'Switching';
+  }
+  if (credentials.next.length > 0) return 'Adding';
+  return laggard !== undefined && isEnding(view) ? 'Removing' : 'Settled';
 };
 
 /** Taken out of the Secret, and not yet off every server. */

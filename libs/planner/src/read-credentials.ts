@@ -137,6 +137,24 @@ export const isOldInUse = (view: ClusterView, { previous, publishedAtMs }: Crede
   );
 };
 
+/** Who they are, each with the user and the server; sorted, so that the sentence stands still. */
+export const listOldClients = (view: ClusterView, { previous, publishedAtMs }: CredentialsView): readonly string[] => {
+  if (publishedAtMs === undefined) return [];
+  const sinceS = (view.nowMs - publishedAtMs) / 1_000 + 1;
+  const users = previous.filter(isClientKey).map((key) => extraUserOf(key) ?? key);
+  const told = readServers(view).flatMap(({ pod, users: seen = {} }) =>
+    users.flatMap((user) =>
+      (seen[user]?.oldest ?? [])
+        .filter(({ ageSeconds }) => ageSeconds > sinceS)
+        .map(({ address }) => `${address} (${user} at ${pod})`),
+    ),
+  );
+  return [...new Set(told)].sort();
+};
+
+/** Names the end of the rotation that is on, for a RedisOperation Consent: of this one, and of no later one. */
+export const endRotationHash = ({ version }: CredentialsView): string => `end-rotation-${version}`;
+
 /** Keys whose password the agent makes itself. */
 export const ownKeys = ({ spec }: ClusterView): readonly string[] => {
   const copied = new Set(copySources(spec).map(({ passwordKey }) => passwordKey));

@@ -1,6 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { LABEL } from '#domain';
-import type { Action, AclUserSeen, CredentialsStatus, Plan, RedisClusterSnapshot, RedisOperationObject } from '#domain';
+import type {
+  Action,
+  AclUserSeen,
+  CopySeen,
+  CredentialsStatus,
+  Plan,
+  RedisClusterSnapshot,
+  RedisOperationObject,
+} from '#domain';
 import { CREDENTIALS_ANNOTATION, CREDENTIAL_USERS, wantedUsers, resolveSpec } from '#manifests';
 import { NOW_MS, drawSettled } from '#testing';
 import { planRedisCluster } from './plan-redis-cluster.ts';
@@ -17,6 +25,9 @@ interface World {
   readonly servers: Map<string, { users: Map<string, Set<string>>; login: string }>;
   readonly silent: Set<string>;
   oldestClientS: number;
+  /** What the user's own Secret says the password of `app` is; undefined: the agent makes it. */
+  source: string | undefined;
+  consents: readonly RedisOperationObject[];
   operation: RedisOperationObject;
   /** As the status of the RedisCluster tells them. */
   credentials: CredentialsStatus | undefined;
@@ -26,8 +37,8 @@ const SECRET = (snapshot: RedisClusterSnapshot): string =>
   snapshot.children.find(({ kind, metadata }) => kind === 'Secret' && metadata.name.endsWith('-credentials'))?.metadata
     .name ?? '';
 
-const newWorld = (): World => {
-  const snapshot = drawSettled();
+const newWorld = (spec: Parameters<typeof drawSettled>[0] = {}): World => {
+  const snapshot = drawSettled(spec);
   const passwords = new Map<string, string>(CREDENTIAL_USERS.map((user) => [user, 'v1']));
   const servers = snapshot.pods.map(({ name }) => [
     name,
@@ -43,6 +54,8 @@ const newWorld = (): World => {
     servers: new Map(servers),
     silent: new Set(),
     oldestClientS: 0,
+    source: undefined,
+    consents: [],
     operation: running,
     credentials: undefined,
   };
@@ -70,7 +83,12 @@ const seenUsers = (world: World, pod: string, component: 'redis' | 'sentinel'): 
           acceptsPrevious: has(`${user}.previous`),
           acceptsOthers: [...accepts].some((value) => !valid.has(value)),
           rulesAsWanted: true,
-          ...(user === 'app' ? { oldestConnectionSeconds: world.oldestClientS } : {}),
+          ...(user === 'app'
+            ? {
+                oldestConnectionSeconds: world.oldestClientS,
+                oldest: [{ address: '10.9.9.9', ageSeconds: world.oldestClientS }],
+              }
+            : {}),
         },
       ];
     }),
@@ -120,8 +138,14 @@ const look = (world: World): RedisClusterSnapshot => {
     redis: facts(snapshot.redis, 'redis'),
     sentinels: facts(snapshot.sentinels, 'sentinel'),
     connectionOutdated: world.published !== world.secret.get('app'),
-    operations: [world.operation],
+    ...(world.source === undefined ? {} : { copies: { app: seenCopy(world, world.source) } }),
+    operations: [world.operation, ...world.consents],
   };
+};
+
+const seenCopy = ({ secret }: World, source: string): CopySeen => {
+  if (source === secret.get('app')) return 'SAME';
+  return source === secret.get('app.next') ? 'NEXT' : 'DIFFERENT';
 };
 
 const plan = (world: World): Plan =>
@@ -130,7 +154,10 @@ const plan = (world: World): Plan =>
 const writeSecret = (world: World, action: Extract<Action, { kind: 'WriteCredentials' }>): void => {
   expect(action.resourceVersion).toBe(String(world.version));
   for (const key of action.passwordKeys) {
-    if (action.step === 'ADD') world.secret.set(`${key}.next`, `v${Number(world.secret.get(key)?.slice(1)) + 1}`);
+    if (action.step === 'ADD') {
+      const made = action.copyFrom?.[key] === undefined ? undefined : world.source;
+      world.secret.set(`${key}.next`, made ?? `v${Number(world.secret.get(key)?.slice(1)) + 1}`);
+    }
     if (action.step === 'SWITCH') {
       world.secret.set(`${key}.previous`, world.secret.get(key) ?? '');
       world.secret.set(key, world.secret.get(`${key}.next`) ?? '');
@@ -191,6 +218,7 @@ const run = (world: World, atMost: number, passes = 200): Plan => {
   expect(last.actions).toEqual([]);
   return last;
 };
+const asked = (made: Plan) => made.status.conditions.find(({ type }) => type === 'ActionRequired');
 const inSync = (made: Plan) => made.status.conditions.find(({ type }) => type === 'CredentialsInSync');
 
 describe('a rotation', () => {
@@ -227,6 +255,11 @@ describe('a rotation', () => {
     expect(held.actions).toEqual([]);
     expect(held.status.credentials?.oldInUse).toBe(true);
     expect(inSync(held)?.reason).toBe('OldPasswordInUse');
+    expect(inSync(held)?.message).toContain('10.9.9.9 (app at ');
+    expect(asked(held)).toMatchObject({ status: 'False' });
+    world.nowMs += 24 * 3_600_000;
+    world.oldestClientS = 900_000;
+    expect(asked(plan(world))).toMatchObject({ status: 'True', reason: 'OldPasswordInUse' });
     world.oldestClientS = 60;
     expect(run(world, 100).status.credentials?.step).toBe('Settled');
   });
@@ -246,6 +279,96 @@ describe('a rotation', () => {
     expect(stuck.status.credentials?.step).toBe('Adding');
     world.silent.clear();
     expect(run(world, 100).status.credentials?.step).toBe('Waiting');
+  });
+});
+
+describe('a rotation that waits for an old client', () => {
+  const consent = (planHash: string): RedisOperationObject =>
+    ({
+      metadata: { uid: 'op-2', name: 'end', namespace: 'shop', creationTimestamp: new Date(NOW_MS).toISOString() },
+      spec: { redisCluster: 'orders', type: 'Consent', consent: { planHash } },
+      status: { phase: 'Running' },
+    }) as RedisOperationObject;
+  const waiting = (world: World): World => {
+    run(world, 100);
+    world.nowMs += 300_000;
+    world.oldestClientS = 900;
+    expect(plan(world).status.credentials?.step).toBe('Waiting');
+    return world;
+  };
+  const acceptedBy = (world: World, user: string) => [...world.servers.values()].map(({ users }) => users.get(user));
+
+  it('is ended by a consent to this very one: the passwords of clients go, though a server does not answer', () => {
+    const world = waiting(newWorld());
+    world.silent.add([...world.servers.keys()][2] ?? '');
+    world.consents = [consent('end-rotation-1')];
+    expect(plan(world).actions).toEqual([]);
+    world.consents = [consent('end-rotation-2')];
+    expect(plan(world).actions).toMatchObject([
+      { kind: 'WriteCredentials', step: 'REMOVE_PREVIOUS', passwordKeys: ['app'], reason: 'RotationEndedByConsent' },
+    ]);
+    run(world, 100);
+    expect([...world.secret.keys()].filter((key) => key.endsWith('.previous'))).not.toContain('app.previous');
+    expect(acceptedBy(world, 'app').filter((valid) => valid?.has('v1'))).toHaveLength(1);
+    world.silent.clear();
+    expect(run(world, 100).status.credentials).toEqual({ version: 2, step: 'Settled' });
+    expect(acceptedBy(world, 'app').filter((valid) => valid?.has('v1'))).toEqual([]);
+  });
+
+  it('a new user gets a password meanwhile, and is no part of it', () => {
+    const users = [{ name: 'metrics', rules: '+@read ~*' }];
+    const world = waiting(newWorld());
+    const { snapshot } = world;
+    const spec = { ...snapshot.resource.spec, auth: { users } };
+    const picture = { ...look(world), resource: { ...snapshot.resource, spec } };
+    const made = planRedisCluster({ snapshot: picture, nowMs: world.nowMs, policy: DEFAULT_PLANNER_POLICY });
+    expect(made.actions.filter(({ kind }) => kind === 'WriteCredentials')).toMatchObject([
+      { step: 'ADD', passwordKeys: ['user.metrics'], annotations: {} },
+    ]);
+  });
+
+  const copied = (): World => {
+    const world = newWorld({ auth: { secretRef: { name: 'mine', key: 'password' } } });
+    world.operation = { ...world.operation, status: { phase: 'Succeeded' } };
+    world.source = 'v1';
+    expect(run(world, 100).status.credentials?.step).toBe('Settled');
+    world.source = 'v2';
+    return waiting(world);
+  };
+
+  it("the user's Secret changes again: the third is accepted at once, beside the two, and becomes current after them", () => {
+    const world = copied();
+    world.source = 'v3';
+    run(world, 100);
+    for (const valid of acceptedBy(world, 'app')) expect([...(valid ?? [])].sort()).toEqual(['v1', 'v2', 'v3']);
+    expect(world.published).toBe('v2');
+    world.source = 'v4';
+    run(world, 100);
+    for (const valid of acceptedBy(world, 'app')) expect([...(valid ?? [])].sort()).toEqual(['v1', 'v2', 'v4']);
+    world.oldestClientS = 10;
+    run(world, 100);
+    expect(world.published).toBe('v4');
+    world.nowMs += 300_000;
+    run(world, 100);
+    for (const valid of acceptedBy(world, 'app')) expect([...(valid ?? [])]).toEqual(['v4']);
+  });
+
+  it("the user's Secret changes back: the password before is never taken away, and becomes current again", () => {
+    const world = copied();
+    world.source = 'v1';
+    const everywhere = (): void => {
+      for (const valid of acceptedBy(world, 'app')) expect([...(valid ?? [])]).toContain('v1');
+    };
+    for (let pass = 0; pass < 60; pass += 1) {
+      for (const action of plan(world).actions) {
+        execute(world, action);
+        check(world);
+        everywhere();
+      }
+      world.oldestClientS = 10;
+    }
+    expect(world.secret.get('app')).toBe('v1');
+    expect(world.published).toBe('v1');
   });
 });
 

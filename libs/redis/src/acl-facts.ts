@@ -104,18 +104,25 @@ const judgeUser = (line: AclLine | undefined, expected: ExpectedUser, booked: st
   };
 };
 
-/** Of each user: how many clients are connected as it, and the age of the oldest. From the text of CLIENT LIST. */
-export const readConnections = (
-  reply: unknown,
-): Readonly<Record<string, { readonly connections: number; readonly oldestConnectionSeconds: number }>> => {
-  const found: Record<string, { connections: number; oldestConnectionSeconds: number }> = {};
+type Connections = Required<Pick<AclUserSeen, 'connections' | 'oldestConnectionSeconds' | 'oldest'>>;
+const MAX_TOLD = 5;
+
+/** Of each user: how many clients are connected as it, and the oldest of them. From the text of CLIENT LIST. */
+export const readConnections = (reply: unknown): Readonly<Record<string, Connections>> => {
+  const found = new Map<string, { readonly address: string; readonly ageSeconds: number }[]>();
   for (const line of typeof reply === 'string' ? reply.split('\n') : []) {
     const user = / user=(\S+)/.exec(line)?.[1];
-    const age = Number(/ age=(\d+)/.exec(line)?.[1]);
-    if (user === undefined || Number.isNaN(age)) continue;
-    const entry = (found[user] ??= { connections: 0, oldestConnectionSeconds: 0 });
-    entry.connections += 1;
-    entry.oldestConnectionSeconds = Math.max(entry.oldestConnectionSeconds, age);
+    const ageSeconds = Number(/ age=(\d+)/.exec(line)?.[1]);
+    if (user === undefined || Number.isNaN(ageSeconds)) continue;
+    const address = / addr=(\S+):\d+/.exec(line)?.[1] ?? 'unknown';
+    const clients = found.get(user) ?? [];
+    clients.push({ address, ageSeconds });
+    found.set(user, clients);
   }
-  return found;
+  return Object.fromEntries([...found].map(([user, clients]) => [user, summarise(clients)]));
+};
+
+const summarise = (clients: Connections['oldest']): Connections => {
+  const oldest = [...clients].sort((a, b) => b.ageSeconds - a.ageSeconds).slice(0, MAX_TOLD);
+  return { connections: clients.length, oldestConnectionSeconds: oldest[0]?.ageSeconds ?? 0, oldest };
 };

@@ -8,8 +8,10 @@ import { decodeSecret } from './read-credentials.ts';
 
 export const copyPassword = async (
   { name, key }: { readonly name: string; readonly key: string },
-  { client, namespace }: ExecutionContext,
+  { client, namespace, forgetSecret }: ExecutionContext,
 ): Promise<string> => {
+  // The next pass compares with what was copied, not with what was kept from before.
+  forgetSecret(name);
   const secret = await client.find(RESOURCE.secret, { namespace, name });
   if (secret === undefined) throw new RefusedError('SECRET_ABSENT', `There is no Secret ${name}.`);
   if (secret.metadata.labels?.[LABEL.allow] !== 'true') {

@@ -7,8 +7,9 @@ import type { AclExpectation, RedisCredentials } from '#redis';
 
 /** Where a password is copied from: a Secret of the user's and a key in it. */
 export interface CopySource {
-  /** Key in the credentials Secret. */
+  /** Keys in the credentials Secret: of the current password, and of the coming one while there is one. */
   readonly passwordKey: string;
+  readonly nextKey: string;
   readonly name: string;
   readonly key: string;
 }

@@ -65,19 +65,21 @@ export class CredentialsObserver {
     sources: readonly CopySource[],
     values: Values,
   ): Promise<Readonly<Record<string, CopySeen>>> {
-    const seen = sources.map(async ({ passwordKey, name, key: field }) => {
+    const seen = sources.map(async ({ passwordKey, nextKey, name, key: field }) => {
       const source = await this.#settings.secrets.read({ ...key, name }, COPY_MAX_AGE_MS);
-      return [passwordKey, this.#judgeCopy(source, field, values[passwordKey])] as const;
+      const password = this.#readCopy(source, field);
+      if (typeof password !== 'object') return [passwordKey, password] as const;
+      const held = [values[passwordKey], values[nextKey]].indexOf(password.value);
+      return [passwordKey, (['SAME', 'NEXT'] as const)[held] ?? 'DIFFERENT'] as const;
     });
     return Object.fromEntries(await Promise.all(seen));
   }
 
-  #judgeCopy(source: SecretContent | undefined, field: string, held: string | undefined): CopySeen {
+  #readCopy(source: SecretContent | undefined, field: string): CopySeen | { readonly value: string } {
     if (source === undefined) return 'ABSENT';
     if (source.object.metadata.labels?.[LABEL.allow] !== 'true') return 'NOT_ALLOWED';
     const password = this.#settings.access.usablePassword(source.values[field]);
-    if (password === undefined) return 'UNUSABLE';
-    return password === held ? 'SAME' : 'DIFFERENT';
+    return password === undefined ? 'UNUSABLE' : { value: password };
   }
 
   /** Secrets <name>-user-<user>, as children too: whoever deletes the data set deletes them. One of others is only named. */

@@ -41,8 +41,11 @@ export const writeCredentials: Follow<'WriteCredentials'> = (snapshot, action) =
     Object.entries({ ...secret.metadata.annotations, ...action.annotations }).filter(([, value]) => value !== ''),
   );
   const next = putChild(snapshot, { ...secret, keys, metadata: { ...secret.metadata, annotations } });
-  const copied = Object.keys(action.copyFrom ?? {}).map((key) => [key, 'SAME'] as const);
-  return copied.length === 0 ? next : { ...next, copies: { ...next.copies, ...Object.fromEntries(copied) } };
+  const had = (secret['keys'] as readonly string[] | undefined) ?? [];
+  const copied = Object.keys(action.copyFrom ?? {}).map((key) => [key, had.includes(key) ? 'NEXT' : 'SAME'] as const);
+  const switched = action.step === 'SWITCH' ? action.passwordKeys.filter((key) => next.copies?.[key] === 'NEXT') : [];
+  const copies = { ...next.copies, ...Object.fromEntries([...copied, ...switched.map((key) => [key, 'SAME'])]) };
+  return Object.keys(copies).length === 0 ? next : { ...next, copies };
 };
 
 const keysAfter = (keys: readonly string[], { step, passwordKeys }: Of<'WriteCredentials'>): readonly string[] => {

@@ -19,7 +19,12 @@ export const rotateCredentials: OperationKind = {
     const step = stepOf(context);
     if (step === undefined) return verdict('Pending', 'NoCredentials', 'The passwords have not been seen yet.');
     if (step !== 'Settled' || isAnotherRunning(context)) {
-      return verdict('Pending', 'RotationUnderWay', 'Another rotation is under way; it ends first.');
+      const { message = '' } = context.status.conditions.find(({ type }) => type === 'CredentialsInSync') ?? {};
+      return verdict(
+        'Pending',
+        'RotationUnderWay',
+        `Another rotation is under way; it ends first. ${message}`.trimEnd(),
+      );
     }
     return verdict('Running', 'Rotating', 'New passwords are made; the old ones stay valid for now.', {
       steps: [{ name: 'Rotate', state: 'Running' }],

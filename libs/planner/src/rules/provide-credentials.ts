@@ -16,7 +16,7 @@ import type { Action, KubeObject } from '#domain';
 import type { ClusterView } from '../cluster-view.ts';
 import { findChild } from '../find-child.ts';
 import { isAccepted, isRefusedByAll, readCredentials, readServers } from '../read-credentials.ts';
-import { explainCopies } from './rotate-credentials.ts';
+import { explainCopies } from '../rotation/follow-sources.ts';
 import { askPerson } from '../rule.ts';
 import type { Rule, RuleOutcome } from '../rule.ts';
 
