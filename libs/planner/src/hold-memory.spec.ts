@@ -108,6 +108,7 @@ describe('hold-memory: a maxmemory far below what the pods hold', () => {
       kind: 'RedisOperation',
       metadata: { name: 'yes', namespace: 'shop', uid: 'u', creationTimestamp: new Date(NOW_MS).toISOString() },
       spec: { redisCluster: 'orders', type: 'Consent', consent: { planHash: hash } },
+      status: { phase: 'Running' },
     } as const;
     expect(sets(plan({ ...snapshot, operations: [consent] }))).toEqual(['104857600', '104857600', '104857600']);
   });
