@@ -151,13 +151,15 @@ const seenCopy = ({ secret }: World, source: string): CopySeen => {
 const plan = (world: World): Plan =>
   planRedisCluster({ snapshot: look(world), nowMs: world.nowMs, policy: DEFAULT_PLANNER_POLICY });
 
+const addNext = (world: World, { copyFrom }: Extract<Action, { kind: 'WriteCredentials' }>, key: string): void => {
+  const made = copyFrom?.[key] === undefined ? undefined : world.source;
+  world.secret.set(`${key}.next`, made ?? `v${Number(world.secret.get(key)?.slice(1)) + 1}`);
+};
+
 const writeSecret = (world: World, action: Extract<Action, { kind: 'WriteCredentials' }>): void => {
   expect(action.resourceVersion).toBe(String(world.version));
   for (const key of action.passwordKeys) {
-    if (action.step === 'ADD') {
-      const made = action.copyFrom?.[key] === undefined ? undefined : world.source;
-      world.secret.set(`${key}.next`, made ?? `v${Number(world.secret.get(key)?.slice(1)) + 1}`);
-    }
+    if (action.step === 'ADD') addNext(world, action, key);
     if (action.step === 'SWITCH') {
       world.secret.set(`${key}.previous`, world.secret.get(key) ?? '');
       world.secret.set(key, world.secret.get(`${key}.next`) ?? '');

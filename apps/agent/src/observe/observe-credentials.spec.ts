@@ -107,6 +107,22 @@ describe('Secrets of further users', () => {
   });
 });
 
+describe("Secrets of the user's", () => {
+  const seenAs = async (password: string): Promise<unknown> => {
+    const spec = { ...snapshot.resource.spec, auth: { secretRef: { name: 'mine' } } };
+    put(secretOf('mine', { password }, { labels: { [LABEL.allow]: 'true' } }));
+    return (await look({ ...snapshot, resource: { ...snapshot.resource, spec } })).copies;
+  };
+
+  it('are compared with the current password and the coming one, and with none before', async () => {
+    put(secretOf(names.credentialsSecret, { ...passwords, 'app.next': 'coming', 'app.previous': 'before' }));
+    expect(await seenAs('password-of-app')).toEqual({ app: 'SAME' });
+    expect(await seenAs('coming')).toEqual({ app: 'NEXT' });
+    expect(await seenAs('before')).toEqual({ app: 'DIFFERENT' });
+    expect(await seenAs('')).toEqual({ app: 'UNUSABLE' });
+  });
+});
+
 describe('users of servers', () => {
   it('are read from every server that answers', async () => {
     await look();
