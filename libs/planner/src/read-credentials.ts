@@ -115,6 +115,9 @@ const letsNobodyIn = (seen: AclUserSeen): boolean =>
 
 /** The first server that does not yet do as the Secret says, with what is wrong there; undefined: all do. */
 export const findLaggard = (view: ClusterView, credentials: CredentialsView): string | undefined => {
+  // It may start with the passwords that its volume was filled with a while ago.
+  const unborn = view.dataPods.find(({ ip, terminating }) => ip === undefined && !terminating);
+  if (unborn !== undefined) return `${unborn.name} does not run yet`;
   for (const server of readServers(view)) {
     if (server.users === undefined) return `${server.pod} does not answer`;
     const [user] = findUnsettledUsers(view, credentials, server);

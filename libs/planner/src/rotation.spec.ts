@@ -280,6 +280,14 @@ describe('a rotation', () => {
     const stuck = run(world, 100);
     expect(stuck.status.credentials?.step).toBe('Adding');
     world.silent.clear();
+    const pending = {
+      ...look(world),
+      pods: world.snapshot.pods.map(({ ip, ...pod }) =>
+        pod.name === replica || ip === undefined ? pod : { ...pod, ip },
+      ),
+    };
+    const held = planRedisCluster({ snapshot: pending, nowMs: world.nowMs, policy: DEFAULT_PLANNER_POLICY });
+    expect(inSync(held)?.message).toContain(`${replica} does not run yet`);
     expect(run(world, 100).status.credentials?.step).toBe('Waiting');
   });
 });

@@ -101,13 +101,13 @@ const createCredentials = (view: ClusterView): RuleOutcome => {
   const { credentialsSecret, hash } = view.names;
   const running = view.dataPods.filter((pod) => pod.ip !== undefined).map((pod) => pod.name);
   if (findChild(view.snapshot, 'Secret', credentialsSecret) !== undefined) {
-    const message = `Secret ${credentialsSecret} lacks passwords of some users. Restore it from a copy.`;
+    const message = `Secret ${credentialsSecret} lacks passwords of some users. Restore it from its newest copy.`;
     return credentialsProblem('CredentialsIncomplete', message);
   }
   if (running.length > 0) {
     const message =
       `Secret ${credentialsSecret} is gone while ${running.join(', ')} still use its passwords. ` +
-      'Restore it, or delete these pods: then new passwords are made.';
+      'Restore its newest copy, or delete these pods: then new passwords are made.';
     return credentialsProblem('CredentialsLost', message);
   }
   const problem = explainCopies(view);
