@@ -200,6 +200,10 @@ export class AgentConnection {
       case 'GONE':
         return peer.close(CLOSE.restart, 'TOO_LATE');
       case 'ACCEPTED':
+        // Its end came before there was a session to end: nothing would ever take one that began now from the living.
+        if (!peer.isOpen) {
+          return link.sessions.disconnect({ ...answer, agentId: answer.agent.id }, link.clock.nowMs());
+        }
         return this.#welcome(answer, hello, nonce);
     }
   }

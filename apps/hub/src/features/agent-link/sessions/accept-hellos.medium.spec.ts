@@ -7,6 +7,7 @@ import { createTestDatabase, startTestHub, type TestHub } from '../../../../test
 import { TestAgent } from '../../../../test/test-agent.ts';
 import { WAIT } from '../../../../test/wait.ts';
 import { LINK_PARTS, type LinkParts } from '../connections/link-parts.ts';
+import { LiveSessions } from '../connections/live-sessions.ts';
 
 let hub: TestHub;
 beforeAll(async () => {
@@ -77,6 +78,34 @@ describe('Hellos that arrive together', () => {
       [agents[0]?.identity.agentId],
     );
     expect(rows).toEqual([{ session_no: 0 }]);
+  });
+
+  it.each(['cut', 'close'] as const)('of agents that go while they are accepted leave no session (%s)', async (way) => {
+    const { sessions } = hub.app.get<LinkParts>(LINK_PARTS);
+    const live = hub.app.get(LiveSessions);
+    const [identity] = await seedAgents(hub, 1);
+    if (!identity) throw new Error('no agent');
+    const agent = await TestAgent.connect(hub, identity);
+    const gone = Promise.withResolvers<void>();
+    const accept = vi.spyOn(sessions, 'accept').mockImplementationOnce(async (...args) => {
+      accept.mockRestore();
+      const acceptance = await sessions.accept(...args);
+      agent[way]();
+      await agent.waitForClose();
+      // Its close has been told here as well: the hub's side of it may be a turn of the event loop behind.
+      await new Promise((done) => setTimeout(done, 50));
+      gone.resolve();
+      return acceptance;
+    });
+    agent.hello();
+    await gone.promise;
+    const row = (): Promise<object[]> =>
+      hub.runtime.dataSource.query('SELECT session_no, state FROM agent_session WHERE agent_id = $1', [
+        identity.agentId,
+      ]);
+    await vi.waitFor(async () => expect(await row()).toEqual([{ session_no: 1, state: 'DISCONNECTED' }]), WAIT);
+    await vi.waitFor(() => expect(live.all.filter(({ agentId }) => agentId === identity.agentId)).toEqual([]), WAIT);
+    expect((await hub.runtime.metrics.sessions.get()).values[0]?.value).toBe(live.all.length);
   });
 
   it('of one agent are judged one after the other: the later takes over, and a third instance of a clone is refused', async () => {
