@@ -166,6 +166,7 @@ export class MachineHub {
     };
     const sender = new DesiredSender({
       agentId: this.agentId,
+      sessionNo,
       crdSchemaHash: hello.crdSchemaHash,
       peer: peer as never,
       desired: this.#desired,
@@ -173,6 +174,7 @@ export class MachineHub {
       nowMs: () => Date.now(),
       onSettled: () => undefined,
       onFailure: (error) => (this.failure ??= error),
+      onFenced: () => void connection.session.endFenced(),
     });
     connection.session = new AgentSession({
       agent: agent as never,

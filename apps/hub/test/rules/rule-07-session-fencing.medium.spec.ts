@@ -17,6 +17,8 @@ afterAll(() => world.close());
 
 const NOW = new Date().toISOString();
 const PLACE = { namespace: 'default', name: 'cache' } as const;
+const needInventory = ({ agentId }: Enrolled): Promise<unknown> =>
+  world.query('UPDATE agent_spec_head SET inventory_needed = true WHERE agent_id = $1', [agentId]);
 /** Everything that a session may write, and its end. */
 const WRITES: Readonly<Record<string, (agent: TestAgent, wanted: Wanted, enrolled: Enrolled) => void>> = {
   DesiredAck: (agent, wanted) =>
@@ -114,6 +116,41 @@ describe('rule 7, session fencing', () => {
       agent.cut();
     },
   );
+
+  it.concurrent.each(['DesiredAck', 'InventoryChunk', 'EventBatch', 'KeyRotation'])(
+    'revocation is a fence as well, before anybody has told the session: %s is not written',
+    async (kind) => {
+      const { hub } = await world.behindProxy();
+      const enrolled = await enrolAgent(hub);
+      if (kind === 'InventoryChunk') await needInventory(enrolled);
+      const { agent } = await openSession(hub, enrolled);
+      const wanted = await want(hub, enrolled, 'cache');
+      if (kind !== 'InventoryChunk') await agent.next('Delta');
+      // The hint is lost: the row alone says so.
+      await world.query(`UPDATE agent SET state = 'REVOKED' WHERE id = $1`, [enrolled.agentId]);
+      WRITES[kind]?.(agent, wanted, enrolled);
+      await agent.next(kind === 'EventBatch' ? 'EventAck' : 'Refused');
+      const [row] = await world.query(
+        `SELECT d.state, h.inventory_needed AS needed, a.public_key = $2 AS same_key,
+           (SELECT count(*)::int FROM event WHERE agent_id = a.id) AS events
+         FROM delivery AS d, agent_spec_head AS h, agent AS a WHERE d.hub_uid = $1 AND h.agent_id = $3 AND a.id = $3`,
+        [wanted.hubUid, Buffer.from(enrolled.identity.keys.publicKey, 'base64url'), enrolled.agentId],
+      );
+      expect(row).toEqual({ state: 'PENDING', needed: kind === 'InventoryChunk', same_key: true, events: 0 });
+      agent.cut();
+    },
+  );
+
+  it('revocation is a fence as well: what changes after it is not sent, and the agent is told why', async () => {
+    const { hub } = await world.behindProxy();
+    const enrolled = await enrolAgent(hub);
+    const { agent } = await openSession(hub, enrolled);
+    await world.query(`UPDATE agent SET state = 'QUARANTINED' WHERE id = $1`, [enrolled.agentId]);
+    await want(hub, enrolled, 'cache');
+    expect(await agent.next('Refused')).toMatchObject({ code: 'AGENT_QUARANTINED', terminal: true });
+    expect(agent.pending('Delta')).toBe(0);
+    agent.cut();
+  });
 
   it('the disconnect carries it: the end of an older connection leaves the newer one connected', async () => {
     const before = await world.session(member);

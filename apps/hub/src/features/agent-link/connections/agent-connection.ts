@@ -220,6 +220,7 @@ export class AgentConnection {
     if (mode === 'INVENTORY') link.metrics.inventories.inc({ reason });
     const sender = new DesiredSender({
       agentId: agent.id,
+      sessionNo,
       crdSchemaHash: hello.crdSchemaHash,
       peer,
       desired: link.desired,
@@ -227,6 +228,7 @@ export class AgentConnection {
       nowMs: () => link.clock.nowMs(),
       onSettled: (seconds) => link.metrics.deliverySeconds.observe(seconds),
       onFailure: (error) => this.#fail(error),
+      onFenced: () => void this.#session?.endFenced().catch((error: unknown) => this.#fail(error)),
     });
     const session = new AgentSession({ agent, sessionNo, peer, sender, link, inventory: hello.inventory, log });
     this.#session = session;

@@ -116,7 +116,7 @@ export class AgentSession {
   }
 
   /** What this session said was not written: somebody else has it, or nobody may. */
-  async #endFenced(): Promise<void> {
+  async endFenced(): Promise<void> {
     const { link } = this.#parts;
     this.sender.stop();
     const view = (await link.turns.run(() => link.sessions.findFencedOrBehind([this]))).get(this.agentId);
@@ -152,7 +152,7 @@ export class AgentSession {
     const comparable = this.#inventory === 'SYNCED' && this.sender.isComparable(ack);
     const about = { comparable, nowMs: link.clock.nowMs() };
     const result = await link.turns.run(() => link.book.book(this, ack, this.sender.sent, about));
-    if (result.fenced) return this.#endFenced();
+    if (result.fenced) return this.endFenced();
     this.sender.onAcked(ack);
     if (result.compareReason) await this.#compareSoon(result.compareReason);
   }
@@ -173,7 +173,7 @@ export class AgentSession {
     const { link, log } = this.#parts;
     const objects = this.#inventoryObjects.splice(0);
     const result = await link.turns.run(() => link.inventory.book(this, objects, link.clock.nowMs()));
-    if (result.fenced) return this.#endFenced();
+    if (result.fenced) return this.endFenced();
     log.warn({ objects: objects.length, verdicts: result.counts }, 'inventories were compared');
     this.sender.onInventoryBooked();
   }
@@ -188,7 +188,7 @@ export class AgentSession {
     const settled = done
       .then(async (result) => {
         this.#statusInFlight -= 1;
-        if (result === 'FENCED') return this.#endFenced();
+        if (result === 'FENCED') return this.endFenced();
         const inSync = result === 'IN_SYNC' ? { inSync: true } : {};
         await peer.send('StatusAck', { counter: batch.counter, ...inSync }, nonce);
         if (result === 'BEHIND') await this.#askForAll();

@@ -13,6 +13,7 @@ function begin(): { readonly sender: DesiredSender; readonly sent: string[] } {
   const sent: string[] = [];
   const sender = new DesiredSender({
     agentId: 'a',
+    sessionNo: 1,
     crdSchemaHash: '',
     peer: { send: (type: string) => Promise.resolve(sent.push(type)) } as unknown as AgentPeer,
     desired: {
@@ -23,6 +24,7 @@ function begin(): { readonly sender: DesiredSender; readonly sent: string[] } {
     nowMs: () => 0,
     onSettled: () => undefined,
     onFailure: (error) => expect(error).toBeUndefined(),
+    onFenced: () => undefined,
   });
   return { sender, sent };
 }
@@ -65,7 +67,7 @@ describe('a delete that has passed while the database may be of yesterday', () =
   function beginGated(): { readonly sender: DesiredSender; readonly sent: object[]; readonly open: () => void } {
     let maySendDeletes = false;
     const sent: object[] = [];
-    const readChanges: DesiredRepository['readChanges'] = (_agentId, after, again) => {
+    const readChanges: DesiredRepository['readChanges'] = (_session, after, again) => {
       const revision = after < 3 ? 3 : null;
       return Promise.resolve({
         revision: 3,
@@ -82,6 +84,7 @@ describe('a delete that has passed while the database may be of yesterday', () =
     };
     const sender = new DesiredSender({
       agentId: 'a',
+      sessionNo: 1,
       crdSchemaHash: '',
       peer: { send: (_type: string, payload: object) => Promise.resolve(sent.push(payload)) } as unknown as AgentPeer,
       desired: desired as unknown as DesiredRepository,
@@ -89,6 +92,7 @@ describe('a delete that has passed while the database may be of yesterday', () =
       nowMs: () => 0,
       onSettled: () => undefined,
       onFailure: (error) => expect(error).toBeUndefined(),
+      onFenced: () => undefined,
     });
     return { sender, sent, open: () => (maySendDeletes = true) };
   }

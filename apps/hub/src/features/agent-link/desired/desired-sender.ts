@@ -6,6 +6,7 @@
 import type { DesiredAck, Welcome } from '#protocol';
 import { chunkBySize, digestOf } from '#protocol';
 import type { Acceptance } from '../sessions/accept-hellos.ts';
+import type { SessionKey } from '../sessions/session-key.ts';
 import type { AgentPeer } from '../admission/agent-peer.ts';
 import type { ChangeSet, DesiredRepository } from './desired.repository.ts';
 import { type TargetRow, toTombstone, toUpsert } from './desired-target.ts';
@@ -22,8 +23,7 @@ const GATE_PAUSE_MS = 2_000;
 /** Of what is sent again: read with one Delta; the rest goes with the next. */
 const AGAIN_AT_ONCE = 500;
 
-export interface SenderParts {
-  readonly agentId: string;
+export interface SenderParts extends SessionKey {
   /** From this session's Hello. */
   readonly crdSchemaHash: string;
   readonly peer: AgentPeer;
@@ -32,6 +32,8 @@ export interface SenderParts {
   readonly nowMs: () => number;
   readonly onSettled: (seconds: number) => void;
   readonly onFailure: (error: unknown) => void;
+  /** This session may be told nothing any more. */
+  readonly onFenced: () => void;
 }
 
 /** As the hub had it booked when the session began. */
@@ -145,11 +147,13 @@ export class DesiredSender {
   }
 
   async #sendDelta(): Promise<void> {
-    const { agentId, desired, peer, turns } = this.#parts;
+    const { desired, peer, turns } = this.#parts;
     const again = [...this.#again].slice(0, AGAIN_AT_ONCE);
     for (const hubUid of again) this.#again.delete(hubUid);
     if (this.#again.size > 0) this.#dirty = true;
-    const changes = cutToSize(await turns.run(() => desired.readChanges(agentId, this.#reached, again)));
+    const read = await turns.run(() => desired.readChanges(this.#parts, this.#reached, again));
+    if (read === undefined) return this.#fenced();
+    const changes = cutToSize(read);
     for (const row of changes.left) if (row.revision === null) this.#again.add(row.hubUid);
     if (changes.left.length > 0) this.#dirty = true;
     const { upserts, tombstones, gated } = await splitDesired(changes.rows, this.#parts);
@@ -169,8 +173,10 @@ export class DesiredSender {
   }
 
   async #sendSnapshot(): Promise<void> {
-    const { agentId, desired, peer, turns } = this.#parts;
-    const { revision, rows } = await turns.run(() => desired.readAll(agentId));
+    const { desired, peer, turns } = this.#parts;
+    const read = await turns.run(() => desired.readAll(this.#parts));
+    if (read === undefined) return this.#fenced();
+    const { revision, rows } = read;
     const { upserts, tombstones, held, gated } = await splitDesired(rows, this.#parts);
     this.#waitForGate(gated);
     this.#expectAck(revision, upserts);
@@ -188,6 +194,11 @@ export class DesiredSender {
       tombstones: first,
       ...(known.length > 0 ? { held: known } : {}),
     });
+  }
+
+  #fenced(): void {
+    this.stop();
+    this.#parts.onFenced();
   }
 
   #waitForGate(gated: readonly string[]): void {

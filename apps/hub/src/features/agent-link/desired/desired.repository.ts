@@ -5,6 +5,7 @@
 import type { DataSource } from 'typeorm';
 
 import { appendChanges, type Change } from '../../../platform/database/change-log.ts';
+import type { SessionKey } from '../sessions/session-key.ts';
 import { HOLD_BEFORE_RESTORE } from './delete-breaker.rules.ts';
 import type { ReadDeleteLimits } from './delete-limits.ts';
 import { TARGET_COLUMNS, type TargetRow } from './desired-target.ts';
@@ -33,6 +34,10 @@ export interface DeleteGate {
   readonly isLineageKnown: () => boolean;
 }
 
+/** Of the heads, `h`, that of an agent that may be spoken to in the session whose number follows. */
+const OF_SESSION = `JOIN agent AS g ON g.id = h.agent_id AND g.state = 'ACTIVE'
+  JOIN agent_session AS n ON n.agent_id = h.agent_id AND n.session_no =`;
+
 export class DesiredRepository {
   readonly #dataSource: DataSource;
   readonly #gate: DeleteGate;
@@ -47,8 +52,15 @@ export class DesiredRepository {
     return this.#gate.isLineageKnown();
   }
 
-  /** Everything after a revision, merged by hubUid, oldest first, and `again`: objects to be sent once more. */
-  async readChanges(agentId: string, afterRevision: number, again: readonly string[]): Promise<ChangeSet> {
+  /**
+   * Everything after a revision, merged by hubUid, oldest first, and `again`: objects to be sent once more. undefined: the
+   * session is not its agent's any more, or that is not ACTIVE; it must be told nothing.
+   */
+  async readChanges(
+    { agentId, sessionNo }: SessionKey,
+    afterRevision: number,
+    again: readonly string[],
+  ): Promise<ChangeSet | undefined> {
     const rows = await this.#dataSource.query<
       (TargetRow & { headRevision: number; changeCount: number; lastRevision: number | null })[]
     >(
@@ -61,32 +73,33 @@ export class DesiredRepository {
        )
        SELECT h.revision AS "headRevision", (SELECT count(*) FROM changed) AS "changeCount",
          (SELECT max(revision) FROM changed) AS "lastRevision", wanted.revision, ${TARGET_COLUMNS}
-       FROM agent_spec_head AS h LEFT JOIN wanted ON true
+       FROM agent_spec_head AS h ${OF_SESSION} $5 LEFT JOIN wanted ON true
        LEFT JOIN resource AS r ON r.hub_uid = wanted.hub_uid AND r.agent_id = $1 AND r.deleted_at IS NULL
        WHERE h.agent_id = $1 ORDER BY wanted.revision NULLS LAST`,
-      [agentId, afterRevision, again, CHANGES_PER_READ],
+      [agentId, afterRevision, again, CHANGES_PER_READ, sessionNo],
     );
     const first = rows[0];
-    if (!first) throw new Error(`agent ${agentId} has no spec head`);
+    if (!first) return undefined;
     const complete = first.changeCount < CHANGES_PER_READ;
     const revision = complete ? Math.max(first.headRevision, afterRevision) : (first.lastRevision ?? afterRevision);
     return { revision, rows: rows.filter((row) => row.hubUid !== null) };
   }
 
-  /** Everything, from one REPEATABLE READ transaction (03 rule 9): the last write of it is its revision. */
-  readAll(agentId: string): Promise<ChangeSet> {
+  /** Everything, from one REPEATABLE READ transaction (03 rule 9): the last write of it is its revision. undefined: as above. */
+  readAll({ agentId, sessionNo }: SessionKey): Promise<ChangeSet | undefined> {
     return this.#dataSource.transaction('REPEATABLE READ', async (tx) => {
       const heads = await tx.query<
         {
           revision: number;
         }[]
-      >('SELECT revision FROM agent_spec_head WHERE agent_id = $1', [agentId]);
+      >(`SELECT h.revision FROM agent_spec_head AS h ${OF_SESSION} $2 WHERE h.agent_id = $1`, [agentId, sessionNo]);
+      if (!heads[0]) return undefined;
       const rows = await tx.query<TargetRow[]>(
         `SELECT NULL AS revision, ${TARGET_COLUMNS} FROM resource AS r
          WHERE r.agent_id = $1 AND r.deleted_at IS NULL ORDER BY r.hub_uid`,
         [agentId],
       );
-      return { revision: heads[0]?.revision ?? 0, rows };
+      return { revision: heads[0].revision, rows };
     });
   }
 

@@ -26,8 +26,8 @@ const STORE_EVENTS = `WITH told AS (
   SELECT i.* FROM jsonb_to_recordset($1::jsonb) AS i(at_order int, agent_id uuid, session_no bigint, id uuid, hub_uid uuid,
     namespace text, name text, severity text, reason text, message text, first_at timestamptz, last_at timestamptz, count int)
 ), current AS (
-  SELECT s.agent_id, s.session_no FROM agent_session AS s
-  WHERE (s.agent_id, s.session_no) IN (SELECT agent_id, session_no FROM told) ORDER BY s.agent_id FOR SHARE
+  SELECT s.agent_id, s.session_no FROM agent_session AS s JOIN agent AS a ON a.id = s.agent_id AND a.state = 'ACTIVE'
+  WHERE (s.agent_id, s.session_no) IN (SELECT agent_id, session_no FROM told) ORDER BY s.agent_id FOR SHARE OF s
 ), valid AS (
   SELECT told.*, now() + told.at_order * interval '1 microsecond' AS at FROM told JOIN current USING (agent_id, session_no)
 ), known AS (
