@@ -130,4 +130,22 @@ describe('the listener of agents', () => {
     const many = Buffer.concat(Array.from({ length: 2_000 }, () => ping));
     await writeUntilClosed(socket, many);
   });
+
+  it('lets go of a peer that sends its message in ever more fragments, also once it has a session', async () => {
+    const socket = dial(AGENT_PATH);
+    await nextOf(socket, 'data');
+    arrived[0]?.arrival.onKnown();
+    const failed = new Promise<Error>((done) => arrived[0]?.webSocket.once('error', done));
+    // Not final, one byte each, a mask of zeros; the first says text, the others that they go on.
+    const fragment = (opcode: number): Buffer => Buffer.from([opcode, 0x81, 0, 0, 0, 0, 0x61]);
+    const few = Buffer.concat([fragment(1), ...Array.from({ length: 30 }, () => fragment(0))]);
+    const got = new Promise<string>((done) => arrived[0]?.webSocket.once('message', (data) => done(String(data))));
+    const last = fragment(0);
+    last.writeUInt8(0x80, 0);
+    socket.write(Buffer.concat([few, last]));
+    expect(await got).toBe('a'.repeat(32));
+    socket.write(Buffer.concat([few, ...Array.from({ length: 10 }, () => fragment(0))]));
+    expect(await failed).toMatchObject({ message: 'Too many message fragments' });
+    socket.destroy();
+  });
 });

@@ -18,6 +18,10 @@ import { UnknownPeers } from './unknown-peers.ts';
 const OPEN_TIMEOUT_MS = 10_000;
 /** Of an unknown peer, without a whole message in them: more than one frame of a handshake, with what TLS makes of it. */
 const MAX_UNKNOWN_BYTES = 4 * MAX_HANDSHAKE_FRAME_BYTES;
+/** Agents send each message as one frame. Of fragments each costs far more here than the byte that it may bring. */
+const MAX_FRAGMENTS = 32;
+/** Reads that one frame may come in: the largest one in the smallest segments of a usual path is some thousands. */
+const MAX_CHUNKS = 16_384;
 /** Connections that the kernel may hold for us while the event loop is busy; it caps this at its own limit. */
 const BACKLOG = 4_096;
 
@@ -57,6 +61,8 @@ export class AgentFront {
     noServer: true,
     clientTracking: false,
     maxPayload: MAX_TOLERATED_FRAME_BYTES,
+    maxFragments: MAX_FRAGMENTS,
+    maxBufferedChunks: MAX_CHUNKS,
     perMessageDeflate: false,
     // Answered by AgentPeer, which looks how much waits unread.
     autoPong: false,

@@ -9,6 +9,7 @@ import type { Logger } from 'pino';
 import { acceptKey } from '../sessions/accept-key.ts';
 import { type AgentPeer, CLOSE } from '../admission/agent-peer.ts';
 import type { Beginning, DesiredSender } from '../desired/desired-sender.ts';
+import { InventoryParts } from './inventory-parts.ts';
 import type { LinkParts } from './link-parts.ts';
 import type { AgentRow } from '../sessions/agent-row.ts';
 import { type FencedReason, whyEnded } from '../sessions/session-end.rules.ts';
@@ -20,8 +21,6 @@ const CLOSE_CODE = { RESTART: CLOSE.restart, TAKEN_OVER: CLOSE.takenOver, GIVEN_
 export const STATUS_WINDOW = 2;
 /** An agent that sends status beyond its window is not read on while this many batches of it wait for a commit. */
 const MAX_STATUS_IN_FLIGHT = 4 * STATUS_WINDOW;
-/** Objects of one inventory; the Kubernetes API holds fewer of a kind in one cluster. */
-const MAX_INVENTORY_OBJECTS = 100_000;
 /** One comparison of inventories a minute: two sides that cannot agree must not do nothing else. */
 const COMPARE_PAUSE_MS = 60_000;
 /** Of one frame, in the log. */
@@ -42,7 +41,8 @@ export class AgentSession {
   readonly sessionNo: number;
   readonly sender: DesiredSender;
   readonly #parts: SessionParts;
-  readonly #inventoryObjects: InventoryChunk['objects'][number][] = [];
+  /** What the agent tells of its inventory, while this session began with one and it is not told yet. */
+  #inventoryParts: InventoryParts | undefined;
   readonly #unreadable = new UnreadableItems();
   #inventory: 'SYNCED' | 'UNKNOWN';
   #statusInFlight = 0;
@@ -58,6 +58,7 @@ export class AgentSession {
   }
 
   begin(mode: Welcome['mode'], appliedRevision: number, beginning: Beginning): void {
+    if (mode === 'INVENTORY') this.#inventoryParts = new InventoryParts();
     this.sender.start(mode, appliedRevision, beginning);
   }
 
@@ -167,11 +168,13 @@ export class AgentSession {
   }
 
   async #takeInventory(chunk: InventoryChunk): Promise<void> {
-    this.#inventoryObjects.push(...chunk.objects);
-    if (this.#inventoryObjects.length > MAX_INVENTORY_OBJECTS) throw new Error('the inventory has no end');
-    if (!chunk.last) return;
     const { link, log } = this.#parts;
-    const objects = this.#inventoryObjects.splice(0);
+    if (!this.#inventoryParts)
+      return log.warn({ objects: chunk.objects.length }, 'an inventory that nobody asked for is ignored');
+    this.#inventoryParts.add(chunk.objects);
+    if (!chunk.last) return;
+    const { objects } = this.#inventoryParts;
+    this.#inventoryParts = undefined;
     const result = await link.turns.run(() => link.inventory.book(this, objects, link.clock.nowMs()));
     if (result.fenced) return this.endFenced();
     log.warn({ objects: objects.length, verdicts: result.counts }, 'inventories were compared');
