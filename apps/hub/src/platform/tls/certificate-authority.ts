@@ -15,8 +15,11 @@ export const CA_VALID_MS = 20 * 365 * DAY_MS;
 export const SERVER_VALID_MS = 90 * DAY_MS;
 /** Renewed when less than this is left. */
 export const RENEW_BEFORE_MS = 30 * DAY_MS;
-/** Clocks of member clusters may be behind. */
-const BACKDATE_MS = DAY_MS;
+/**
+ * Clocks of member clusters may be behind: by as much as a renewal has in hand. An agent whose clock stands within the last
+ * certificate's time would else be locked out by the next one until its clock has come so far.
+ */
+const BACKDATE_MS = RENEW_BEFORE_MS;
 
 export interface PemPair {
   readonly certificate: string;

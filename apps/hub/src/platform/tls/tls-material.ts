@@ -9,6 +9,7 @@ import { join } from 'node:path';
 
 import type { TlsFiles } from '../config/hub-config.ts';
 import {
+  CA_VALID_MS,
   createCertificateAuthority,
   issueServerCertificate,
   mustRenew,
@@ -141,7 +142,8 @@ const readTimes = (
   next: PemPair | undefined,
 ): { readonly endMs?: number; readonly nextMadeMs?: number } => ({
   ...(current && { endMs: new X509Certificate(current.certificate).validToDate.getTime() }),
-  ...(next && { nextMadeMs: new X509Certificate(next.certificate).validFromDate.getTime() }),
+  // By its end: how far its beginning is backdated depends on the release that made it.
+  ...(next && { nextMadeMs: new X509Certificate(next.certificate).validToDate.getTime() - CA_VALID_MS }),
 });
 
 /** Throws when no agent could verify anything with it. */
