@@ -1,7 +1,7 @@
 /** Keeps the hub's own workers of one kind from working while a test does what they would. */
 import type { EntityManager } from 'typeorm';
 
-import { WORKER_LOCK } from '../src/platform/database/claimed-worker.ts';
+import { WORKER_LOCK } from '../src/platform/database/advisory-locks.ts';
 import type { TestHub } from './start-test-hub.ts';
 
 /** Work that is running ends first. Call `release` when done. */

@@ -1,13 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 
-/** Any number: only equality counts, among replicas that start at once. */
-const BOOTSTRAP_LOCK = 7_162_201;
+import { LOCK } from '../../platform/database/advisory-locks.ts';
 
 @Injectable()
 export class BootstrapAccessRepository {
   async lock(tx: EntityManager): Promise<void> {
-    await tx.query('SELECT pg_advisory_xact_lock($1)', [BOOTSTRAP_LOCK]);
+    await tx.query('SELECT pg_advisory_xact_lock($1)', [LOCK.bootstrap]);
   }
 
   async ensureProject(

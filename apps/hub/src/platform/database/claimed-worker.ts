@@ -5,15 +5,7 @@
 import type { Logger } from 'pino';
 import type { DataSource, EntityManager } from 'typeorm';
 
-/** One number per kind of work, equal in all replicas. */
-export const WORKER_LOCK = {
-  liveness: 7_162_101,
-  /** Of hubs before `region_rollup`, which fold `fleet_rollup` under it. */
-  fold: 7_162_102,
-  housekeeping: 7_162_103,
-  outbox: 7_162_104,
-  health: 7_162_105,
-} as const;
+import { WORKER_LOCK } from './advisory-locks.ts';
 
 const RETRY_MS = 2_000;
 

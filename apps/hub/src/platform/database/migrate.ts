@@ -9,10 +9,9 @@ import pg from 'pg';
 import type { Logger } from 'pino';
 import { type DataSource, MigrationExecutor } from 'typeorm';
 
+import { LOCK } from './advisory-locks.ts';
 import { endSilentConnection } from './end-silent-connection.ts';
 
-/** Any number: only equality counts, among hubs that migrate the same database. */
-const MIGRATION_LOCK = 7_162_001;
 const LOCK_TIMEOUT_MS = 2_000;
 const PAUSE_MS = 3_000;
 const CONNECT_TIMEOUT_MS = 20_000;
@@ -26,7 +25,7 @@ export async function migrate(dataSource: DataSource, databaseUrl: string, log: 
   lock.on('error', () => undefined);
   await lock.connect();
   try {
-    await lock.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
+    await lock.query('SELECT pg_advisory_lock($1)', [LOCK.migration]);
     const before = new Set((await new MigrationExecutor(dataSource).getExecutedMigrations()).map(({ name }) => name));
     while (!(await runPending(dataSource, log))) await sleep(PAUSE_MS);
     const after = await new MigrationExecutor(dataSource).getExecutedMigrations();

@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import type { EntityManager } from 'typeorm';
 
 import type { HubConfig } from '../config/hub-config.ts';
-import { WORKER_LOCK } from '../database/claimed-worker.ts';
+import { WORKER_LOCK } from '../database/advisory-locks.ts';
 import { DatabaseSockets } from '../database/database-sockets.ts';
 import { ensureHubIdentity, type HubIdentity } from '../database/hub-identity.ts';
 import { LineageGuard } from '../database/lineage-guard.ts';

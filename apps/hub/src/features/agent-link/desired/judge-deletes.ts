@@ -7,6 +7,7 @@
  */
 import type { EntityManager } from 'typeorm';
 
+import { LOCK } from '../../../platform/database/advisory-locks.ts';
 import {
   APPROVAL_IS_OVER,
   BREAKER_WINDOW_MS,
@@ -17,9 +18,6 @@ import {
   type PassedDeletes,
   STILL_HELD,
 } from './delete-breaker.rules.ts';
-
-/** Any number: replicas take it while they count deletes. */
-const BREAKER_LOCK = 7_162_201;
 
 export interface DeletesOfAgent {
   readonly agentId: string;
@@ -62,7 +60,7 @@ export async function judgeDeletes(
   judge: Judge,
 ): Promise<ReadonlySet<string>> {
   const rows = await lockDoomed(tx, { agentId, hubUids }, judge.nowMs);
-  await tx.query('SELECT pg_advisory_xact_lock($1)', [BREAKER_LOCK]);
+  await tx.query('SELECT pg_advisory_xact_lock($1)', [LOCK.deleteBreaker]);
   const passed = new Set<string>();
   for (const row of rows) {
     const hold = await findHold(tx, agentId, row, judge);

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { approve, type Enrolled, enrolAgent, openSession, revoke, want } from '../../../../test/link-fixture.ts';
 import { createTestDatabase, startTestHub, type TestHub } from '../../../../test/start-test-hub.ts';
 import { TestAgent } from '../../../../test/test-agent.ts';
-import { WORKER_LOCK } from '../../../platform/database/claimed-worker.ts';
+import { WORKER_LOCK } from '../../../platform/database/advisory-locks.ts';
 import { foldFleet } from '../rollups/fold-fleet.ts';
 import { LivenessWork } from './liveness.work.ts';
 
