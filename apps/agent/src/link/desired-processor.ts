@@ -54,7 +54,9 @@ export class DesiredProcessor {
 
   /** Outcomes to be told; of many, a part is told now and then, under a revision that says there is more to come. */
   collect(revision: number): OutcomeBatch {
-    return new OutcomeBatch(this.#parts.maxFrameBytes, (outcomes) => this.acknowledge(revision, outcomes));
+    const { clock, maxFrameBytes } = this.#parts;
+    const tell = (outcomes: readonly ObjectOutcome[]): void => this.acknowledge(revision, outcomes);
+    return new OutcomeBatch(maxFrameBytes, tell, () => clock.monotonicMs());
   }
 
   async processInto(batch: OutcomeBatch, upserts: readonly Upsert[], tombstones: readonly Tombstone[]): Promise<void> {

@@ -13,7 +13,11 @@ const outcome = (hubUid: string, more: Partial<ObjectOutcome> = {}): ObjectOutco
 
 const tell = (outcomes: readonly ObjectOutcome[]): ObjectOutcome[][] => {
   const parts: ObjectOutcome[][] = [];
-  const batch = new OutcomeBatch(MAX_FRAME_BYTES, (part) => parts.push([...part]));
+  const batch = new OutcomeBatch(
+    MAX_FRAME_BYTES,
+    (part) => parts.push([...part]),
+    () => 0,
+  );
   for (const each of outcomes) batch.add(each);
   return [...parts, batch.take()];
 };
@@ -25,6 +29,26 @@ describe('outcomes', () => {
     expect(parts.length).toBeGreaterThan(10);
     expect(parts.flat()).toEqual(all);
     for (const part of parts) expect(JSON.stringify(part).length).toBeLessThan(MAX_FRAME_BYTES);
+  });
+
+  it('are told after half a minute, however few they are, so that the hub does not send it all again', () => {
+    let nowMs = 0;
+    const parts: string[][] = [];
+    const batch = new OutcomeBatch(
+      MAX_FRAME_BYTES,
+      (part) => parts.push(part.map(({ hubUid }) => hubUid)),
+      () => nowMs,
+    );
+    // An API server that takes 12 s for each.
+    for (const hubUid of ['a', 'b', 'c', 'd', 'e', 'f', 'g']) {
+      nowMs += 12_000;
+      batch.add(outcome(hubUid));
+    }
+    expect(parts).toEqual([
+      ['a', 'b', 'c'],
+      ['d', 'e', 'f'],
+    ]);
+    expect(batch.take().map(({ hubUid }) => hubUid)).toEqual(['g']);
   });
 
   it('of few objects are one part', () => {
