@@ -13,6 +13,8 @@ import type { MemberApi } from './member-api.ts';
 const LAZY_WRITE_MS = 5_000;
 
 export class AgentStateStore {
+  /** By Kubernetes uid: when a delete was counted. Who tries it again counts it once. */
+  readonly countedDeletes = new Map<string, number>();
   readonly #api: MemberApi;
   readonly #namespace: string;
   #state: AgentState = EMPTY_STATE;

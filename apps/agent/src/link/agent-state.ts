@@ -70,6 +70,12 @@ export const countDelete = (state: AgentState, nowMs: number): AgentState => ({
   recentDeletesMs: [...state.recentDeletesMs.filter((at) => Math.abs(nowMs - at) < DELETE_WINDOW_MS), nowMs],
 });
 
+/** A delete that was counted, and is not to count, or is counted anew. */
+export const takeBackDelete = (state: AgentState, countedMs: number): AgentState => {
+  const at = state.recentDeletesMs.lastIndexOf(countedMs);
+  return at === -1 ? state : { ...state, recentDeletesMs: state.recentDeletesMs.toSpliced(at, 1) };
+};
+
 export const setUnclaimed = (state: AgentState, hubUids: Iterable<string>): AgentState => ({
   ...state,
   unclaimed: new Set(hubUids),

@@ -18,12 +18,13 @@ import { outcomeOf, waiting } from './outcome.ts';
 export interface TombstoneContext {
   readonly api: MemberApi;
   readonly bounds: Bounds;
-  readonly recentDeletesMs: () => readonly number[];
+  /** Without what was counted for the object with this uid. */
+  readonly recentDeletesMs: (uid: string) => readonly number[];
   readonly isOfMass: boolean;
   /** This delete was carried out here before, with the approval that it had then. */
   readonly carriedOut: { readonly approvalId?: string } | undefined;
   /** Books a delete without approval before it is sent; resolves when that is kept over a restart. */
-  readonly countDelete: () => Promise<void>;
+  readonly countDelete: (uid: string) => Promise<void>;
   readonly nowMs: () => number;
 }
 
@@ -67,7 +68,7 @@ async function lookAndAct(
     tombstone,
     live,
     bounds: context.bounds,
-    recentDeletesMs: context.recentDeletesMs(),
+    recentDeletesMs: context.recentDeletesMs(live?.metadata.uid ?? ''),
     nowMs: context.nowMs(),
     isOfMass: context.isOfMass,
     carriedOut: context.carriedOut,
@@ -80,7 +81,7 @@ async function lookAndAct(
       return { outcome: outcomeOf(tombstone, 'ORPHANED'), remember: true, written };
     }
     meant.uid = decision.live.metadata.uid;
-    if (decision.counts) await context.countDelete();
+    if (decision.counts) await context.countDelete(decision.live.metadata.uid ?? '');
     return await deleteObject(context.api, tombstone, decision.live);
   } catch (error) {
     // Gone, or another version or object by now: what that means is decided anew.

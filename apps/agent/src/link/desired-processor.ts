@@ -7,9 +7,10 @@
 import { formatObjectKey } from '#domain';
 import type { ObjectKey } from '#domain';
 import type { Delta, ObjectOutcome, Tombstone, Upsert } from '#protocol';
-import { claim, countDelete, raiseRevision, rememberTombstone } from './agent-state.ts';
+import { claim, raiseRevision, rememberTombstone } from './agent-state.ts';
 import { applyTombstone } from './apply-tombstone.ts';
 import { applyUpsert } from './apply-upsert.ts';
+import { countDeleteOf, otherDeletesMs } from './delete-count.ts';
 import type { DesiredParts } from './desired-parts.ts';
 import { isCountedInDigest, isUnclaimed } from './is-counted-in-digest.ts';
 import { MassDeletes } from './mass-deletes.ts';
@@ -163,8 +164,8 @@ export class DesiredProcessor {
       {
         api,
         bounds,
-        recentDeletesMs: () => state.current.recentDeletesMs,
-        countDelete: () => state.changeDurably((now) => countDelete(now, clock.nowMs())),
+        recentDeletesMs: (uid) => otherDeletesMs(state, uid),
+        countDelete: (uid) => countDeleteOf(state, uid, clock.nowMs()),
         nowMs: () => clock.nowMs(),
         isOfMass: this.#mass.has(hubUid),
         carriedOut: before?.operation === 'DELETE' ? before : undefined,

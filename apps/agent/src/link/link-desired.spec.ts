@@ -2,7 +2,7 @@
  * What the hub wants, applied against a fake API server over real HTTP by an agent linked to a fake hub over real TLS: the
  * rules of 03 about truth, order, deletion and drift, with messages that come twice, late, or in another order.
  */
-import { ANNOTATION } from '#domain';
+import { AGENT_STATE_CONFIG_MAP, ANNOTATION } from '#domain';
 import type { RedisClusterObject } from '#domain';
 import { RESOURCE } from '#kube';
 import { COPIED_CONDITION, EMPTY_DIGEST, digestOf, freezeSpec } from '#protocol';
@@ -260,6 +260,30 @@ describe('tombstones', () => {
       'd REJECTED DELETE_BREAKER',
     ]);
     expect(await world.find('d')).toBeDefined();
+  });
+
+  it('count each delete once, however often it is tried, and none whose count could not be kept', async () => {
+    const world = await startWorld();
+    runLink(world);
+    const session = await world.hub.nextSession();
+    await sendDelta(
+      session,
+      1,
+      ['a', 'b', 'c', 'd'].map((name) => buildUpsert(name, 1)),
+    );
+    const fail = (method: string, end: string): void => {
+      const when = (request: { method: string; path: string }): boolean =>
+        request.method === method && request.path.endsWith(end);
+      world.kube.inject({ when, act: { kind: 'status', code: 500, reason: 'InternalError' }, times: 4 });
+    };
+    fail('PATCH', `/configmaps/${AGENT_STATE_CONFIG_MAP}`);
+    expect(describeOutcomes(await sendDelta(session, 2, [], [buildTombstone('a')]))).toEqual(['a DELETED']);
+    fail('DELETE', '/redisclusters/b');
+    expect(describeOutcomes(await sendDelta(session, 3, [], [buildTombstone('b')]))).toEqual(['b DELETED']);
+    expect(describeOutcomes(await sendDelta(session, 4, [], [buildTombstone('c')]))).toEqual(['c DELETED']);
+    expect(describeOutcomes(await sendDelta(session, 5, [], [buildTombstone('d')]))).toEqual([
+      'd REJECTED DELETE_BREAKER',
+    ]);
   });
 
   it('delete none of more than three that come at once without approval, and say so', async () => {
