@@ -19,12 +19,12 @@ export interface TombstoneContext {
   readonly api: MemberApi;
   readonly bounds: Bounds;
   /** Without what was counted for the object with this uid. */
-  readonly recentDeletesMs: (uid: string) => readonly number[];
+  readonly recentDeletesMs: (uid: string | undefined) => readonly number[];
   readonly isOfMass: boolean;
   /** This delete was carried out here before, with the approval that it had then. */
   readonly carriedOut: { readonly approvalId?: string } | undefined;
   /** Books a delete without approval before it is sent; resolves when that is kept over a restart. */
-  readonly countDelete: (uid: string) => Promise<void>;
+  readonly countDelete: (uid: string | undefined) => Promise<void>;
   readonly nowMs: () => number;
 }
 
@@ -64,15 +64,16 @@ async function lookAndAct(
   meant: Meant,
 ): Promise<TombstoneResult | 'LOOK_AGAIN'> {
   const live = await findObject(context.api, RESOURCE.redisCluster, tombstone);
+  const uid = live?.metadata.uid;
   const decision = decideTombstone({
     tombstone,
     live,
     bounds: context.bounds,
-    recentDeletesMs: context.recentDeletesMs(live?.metadata.uid ?? ''),
+    recentDeletesMs: context.recentDeletesMs(uid),
     nowMs: context.nowMs(),
     isOfMass: context.isOfMass,
     carriedOut: context.carriedOut,
-    isReplaced: meant.uid !== undefined && live?.metadata.uid !== meant.uid,
+    isReplaced: meant.uid !== undefined && uid !== meant.uid,
   });
   if (decision.kind === 'OUTCOME') return decision;
   try {
@@ -81,7 +82,7 @@ async function lookAndAct(
       return { outcome: outcomeOf(tombstone, 'ORPHANED'), remember: true, written };
     }
     meant.uid = decision.live.metadata.uid;
-    if (decision.counts) await context.countDelete(decision.live.metadata.uid ?? '');
+    if (decision.counts) await context.countDelete(uid);
     return await deleteObject(context.api, tombstone, decision.live);
   } catch (error) {
     // Gone, or another version or object by now: what that means is decided anew.

@@ -15,12 +15,13 @@ const without = (state: AgentState, countedMs: number | undefined): AgentState =
   countedMs === undefined ? state : takeBackDelete(state, countedMs);
 
 /** When deletes were counted, but for one of this very object: that is no reason against itself. */
-export const otherDeletesMs = ({ current, countedDeletes }: Store, uid: string): readonly number[] =>
-  without(current, countedDeletes.get(uid)).recentDeletesMs;
+export const otherDeletesMs = ({ current, countedDeletes }: Store, uid: string | undefined): readonly number[] =>
+  without(current, countedDeletes.get(uid ?? '')).recentDeletesMs;
 
 /** Resolves when it is kept over a restart. Rejects when it is not: it counts no more than before, and must not be sent. */
-export async function countDeleteOf(store: Store, uid: string, nowMs: number): Promise<void> {
+export async function countDeleteOf(store: Store, of: string | undefined, nowMs: number): Promise<void> {
   const { countedDeletes } = store;
+  const uid = of ?? '';
   for (const [other, at] of countedDeletes) if (Math.abs(nowMs - at) >= DELETE_WINDOW_MS) countedDeletes.delete(other);
   const before = countedDeletes.get(uid);
   try {

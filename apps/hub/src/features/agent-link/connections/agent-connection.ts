@@ -139,9 +139,8 @@ export class AgentConnection {
       await this.#largeFrames.take(typeof data === 'string' ? Buffer.byteLength(data, 'utf8') : data.byteLength);
       if (!this.#parts.peer.isOpen) return;
     }
-    const { dialect } = this.#parts.peer;
     const maxBytes = this.#session ? MAX_TOLERATED_FRAME_BYTES : MAX_HANDSHAKE_FRAME_BYTES;
-    const parsed = dialect.parseAgentFrame(data, maxBytes);
+    const parsed = this.#parts.peer.dialect.parseAgentFrame(data, maxBytes);
     if (!parsed.ok) return this.#refuseFrame(parsed.error);
     this.#parts.link.metrics.frames.inc({ type: parsed.message.type });
     if (!this.#session) return this.#shakeHands(parsed.message);
@@ -200,11 +199,9 @@ export class AgentConnection {
       case 'GONE':
         return peer.close(CLOSE.restart, 'TOO_LATE');
       case 'ACCEPTED':
-        // Its end came before there was a session to end: nothing would ever take one that began now from the living.
-        if (!peer.isOpen) {
-          return link.sessions.disconnect({ ...answer, agentId: answer.agent.id }, link.clock.nowMs());
-        }
-        return this.#welcome(answer, hello, nonce);
+        if (peer.isOpen) return this.#welcome(answer, hello, nonce);
+        // Gone meanwhile, so its end has passed: a session that began now would stay among the living for ever.
+        return link.sessions.disconnect({ ...answer, agentId: answer.agent.id }, link.clock.nowMs());
     }
   }
 

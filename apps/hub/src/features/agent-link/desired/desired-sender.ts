@@ -154,8 +154,7 @@ export class DesiredSender {
     const read = await turns.run(() => desired.readChanges(this.#parts, this.#reached, again));
     if (read === undefined) return this.#fenced();
     const changes = cutToSize(read);
-    for (const row of changes.left) if (row.revision === null) this.#again.add(row.hubUid);
-    if (changes.left.length > 0) this.#dirty = true;
+    this.#keepForNext(changes.left);
     const { upserts, tombstones, gated } = await splitDesired(changes.rows, this.#parts);
     this.#waitForGate(gated);
     const isEmpty = upserts.length + tombstones.length === 0 && changes.revision === this.#reached;
@@ -170,6 +169,12 @@ export class DesiredSender {
       upserts: upserts.map(toUpsert),
       tombstones: tombstones.map(toTombstone),
     });
+  }
+
+  /** What the frame has no room for. */
+  #keepForNext(left: readonly TargetRow[]): void {
+    for (const row of left) if (row.revision === null) this.#again.add(row.hubUid);
+    if (left.length > 0) this.#dirty = true;
   }
 
   async #sendSnapshot(): Promise<void> {
