@@ -11,6 +11,7 @@ import { DatabaseObjectIds1764634100000 } from './1764634100000-database-object-
 import { DeletesThatWait1764640100000 } from './1764640100000-deletes-that-wait.ts';
 import { GuestNumbers1764640300000 } from './1764640300000-guest-numbers.ts';
 import { DeletesNameTheirObject1764650000000 } from './1764650000000-deletes-name-their-object.ts';
+import { DeletesOfWhatIsBack1764650000001 } from './1764650000001-deletes-of-what-is-back.ts';
 
 /** Every migration, oldest first. Never edited after release: a change is a new file at the end of this list. */
 export const migrations = [
@@ -27,4 +28,5 @@ export const migrations = [
   DeletesThatWait1764640100000,
   GuestNumbers1764640300000,
   DeletesNameTheirObject1764650000000,
+  DeletesOfWhatIsBack1764650000001,
 ];

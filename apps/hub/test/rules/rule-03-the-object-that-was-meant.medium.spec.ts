@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { digestOf } from '#protocol';
 import { RESOURCE } from '#kube';
 
+import { PersonWatch } from '../../src/features/agent-link/index.ts';
 import { encodeGlobalId } from '../../src/platform/graphql/global-id.ts';
 import { ApiClient, type Json } from '../api-client.ts';
 import { enrolAgent, openSession, readDelivery, unwant, want, type Enrolled, type Wanted } from '../link-fixture.ts';
@@ -54,7 +55,7 @@ async function memberWith(name: string): Promise<{ readonly member: RuleMember; 
   return { member, wanted: await world.deliver(member, name) };
 }
 
-/** The agent comes, keeps the object, and deletes it when a person has approved that since. */
+/** The agent comes, keeps the object, which is told to whoever watches, and deletes it when a person has approved that since. */
 async function expectKeptUntilApproved(member: RuleMember, name: string, wanted: Wanted): Promise<void> {
   const uid = (await uidOf(member, name)) ?? '';
   member.run();
@@ -62,6 +63,11 @@ async function expectKeptUntilApproved(member: RuleMember, name: string, wanted:
   const tellsWhich = `SELECT 1 AS told FROM delivery WHERE hub_uid = $1 AND state || ' ' || code = $2 AND message LIKE '%' || $3 || '%'`;
   await world.until([{ told: 1 }], () => world.query(tellsWhich, [wanted.hubUid, IS_BACK, uid]));
   expect(await uidOf(member, name)).toBe(uid);
+  await world.until(true, async () => {
+    await world.hub.app.get(PersonWatch).look();
+    const { values } = await world.hub.runtime.metrics.deletesHeld.get();
+    return (values[0]?.value ?? 0) > 0;
+  });
   await approve(wanted);
   await world.untilDelivery(wanted, 'GONE');
   expect(await member.names()).toEqual([]);

@@ -1,6 +1,6 @@
 /**
- * Tells whoever watches logs and metrics what waits for a person: deletes that wait for an approval (a script that deletes
- * by mistake is seen here first, and one that means it would else wait unseen), and agents in quarantine, whose member
+ * Tells whoever watches logs and metrics what waits for a person: deletes that wait for an approval, held by the hub or refused by
+ * their agent (a script that deletes by mistake is seen here first, and one that means it would else wait unseen), and agents in quarantine, whose member
  * clusters get nothing until somebody has looked. Every replica tells: an alarm must not hang on a claim.
  */
 import { Inject, Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
@@ -29,7 +29,11 @@ const SUBJECTS: readonly Subject[] = [
     gauge: (metrics) => metrics.deletesHeld,
     find: `SELECT r.hub_uid AS id, r.namespace, r.name, m.name AS "memberCluster", r.deletion_held_at AS since, coalesce(r.deletion_held_for, d.code) AS code
       FROM resource AS r JOIN member_cluster AS m ON m.id = r.member_cluster_id JOIN delivery AS d ON d.hub_uid = r.hub_uid
-      WHERE r.deletion_held_at IS NOT NULL AND r.deletion = 'DELETE' ORDER BY r.hub_uid`,
+      WHERE r.deletion_held_at IS NOT NULL AND r.deletion = 'DELETE'
+      UNION ALL
+      SELECT r.hub_uid, r.namespace, r.name, m.name, d.updated_at, d.code FROM delivery AS d
+      JOIN resource AS r ON r.hub_uid = d.hub_uid JOIN member_cluster AS m ON m.id = r.member_cluster_id
+      WHERE d.code = 'DELETED_OBJECT_IS_BACK' AND r.deletion_held_at IS NULL AND r.deletion = 'DELETE' ORDER BY id`,
   },
   {
     level: 'error',
