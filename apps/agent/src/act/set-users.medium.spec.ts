@@ -85,15 +85,22 @@ describe.each(['redis:7.0', 'redis:8.0', 'valkey:8.1'] as const)('users of %s', 
     const seen = await link.readAcl(expectation, true);
     expect(seen).toMatchObject({
       peerLoginCurrent: true,
-      users: { bad: { refused: true }, atoll: { connections: 1 } },
+      users: { bad: { refused: true }, atoll: { connections: 1, oldest: [{ address: '127.0.0.1' }] } },
     });
     expect(JSON.stringify(seen)).not.toMatch(/pw-|[0-9a-f]{64}/);
     expect(readFileSync(acl, 'utf8')).toContain('user cache on');
 
     const client = await connect(port, 'cache', 'pw-cache');
-    const rotating = aclExpectation(wanted, 'redis', { ...values, 'user.cache.next': 'pw-cache-2' });
+    const during = { ...values, 'user.cache.next': 'pw-cache-2', 'user.cache.previous': 'pw-cache-0' };
+    const rotating = aclExpectation(wanted, 'redis', during);
     await link.setUsers(rotating, ['cache'], []);
-    for (const password of ['pw-cache', 'pw-cache-2']) {
+    expect((await link.readAcl(rotating, false))?.users['cache']).toMatchObject({
+      acceptsCurrent: true,
+      acceptsNext: true,
+      acceptsPrevious: true,
+      acceptsOthers: false,
+    });
+    for (const password of ['pw-cache-0', 'pw-cache', 'pw-cache-2']) {
       expect(await (await connect(port, 'cache', password)).get('cache:1')).toBeNull();
     }
     const rotated = aclExpectation(wanted, 'redis', { ...values, 'user.cache': 'pw-cache-2' });
