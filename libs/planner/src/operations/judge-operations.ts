@@ -7,7 +7,7 @@ import type { PlannedOperation, PlannedStatus, RedisOperationObject } from '#dom
 import type { AnsweringPod, ClusterView } from '../cluster-view.ts';
 import { consent } from './consent.ts';
 import { failOver } from './fail-over.ts';
-import { findActiveOperation, isExclusive, openOperations } from './open-operations.ts';
+import { findPredecessor, isExclusive, openOperations } from './open-operations.ts';
 import { verdict } from './operation-kind.ts';
 import type { OperationContext, OperationKind, OperationVerdict } from './operation-kind.ts';
 import { previewPlan } from './preview-plan.ts';
@@ -61,9 +61,9 @@ const explainTurn = (
   { view, halted }: OperationsInput,
 ): OperationVerdict | undefined => {
   if (!isExclusive(operation)) return undefined;
-  const active = findActiveOperation(view);
-  if (active !== undefined && active !== operation) {
-    return verdict('Pending', 'WaitingForOperation', `RedisOperation ${active.metadata.name} goes first.`);
+  const before = findPredecessor(view, operation);
+  if (before !== undefined) {
+    return verdict('Pending', 'WaitingForOperation', `RedisOperation ${before.metadata.name} goes first.`);
   }
   return halted === undefined ? undefined : verdict('Pending', halted.reason, halted.message);
 };

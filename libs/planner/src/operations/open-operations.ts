@@ -3,7 +3,9 @@
  * stays the one until it is over: two at once would each see the other's doing as its own. A Plan only tells and a
  * Consent only permits, so these two neither wait nor hold up. A RotateCredentials that the Secret carries holds nobody up
  * any more: the rest follows from the Secret, may wait for one old client as long as that stays connected, and cannot be
- * called off; a Failover or a ReplaceUnreachable must not wait for that.
+ * called off; a Failover must not wait for that. A ReplaceUnreachable waits only for another one: what else is open may be
+ * waiting for the very node that it declares dead. Whoever has not begun waits for it until its pod is deleted, and no
+ * longer: the new pod may not start for as long as its volume is bound to that node.
  */
 import { ANNOTATION, isOperationOver } from '#domain';
 import type { OperationType, RedisClusterSnapshot, RedisOperationObject } from '#domain';
@@ -25,12 +27,38 @@ const compareAge = (a: RedisOperationObject, b: RedisOperationObject): number =>
 export const createdAtMs = ({ metadata }: RedisOperationObject): number =>
   Date.parse(metadata.creationTimestamp ?? '') || 0;
 
-/** The exclusive one whose turn it is: begun, or else the oldest that waits. */
-export const findActiveOperation = (view: Pick<ClusterView, 'snapshot'>): RedisOperationObject | undefined => {
-  const exclusive = openOperations(view.snapshot).filter(
-    (operation) => isExclusive(operation) && !isCarriedBySecret(view.snapshot, operation),
+const isReplacement = ({ spec }: RedisOperationObject): boolean => spec.type === 'ReplaceUnreachable';
+const isRunning = ({ status }: RedisOperationObject): boolean => status?.phase === 'Running';
+
+/** The exclusive one whose turn it is: begun, or else the oldest that waits. Replacements are looked at by themselves. */
+export const findActiveOperation = (view: Pick<ClusterView, 'snapshot'>): RedisOperationObject | undefined =>
+  chooseActive(
+    listExclusive(view).filter(
+      (operation) => !isReplacement(operation) && !isCarriedBySecret(view.snapshot, operation),
+    ),
   );
-  return exclusive.find(({ status }) => status?.phase === 'Running') ?? exclusive[0];
+
+/** Whom this one waits for; undefined when it is its turn, or when it has begun. */
+export const findPredecessor = (
+  view: Pick<ClusterView, 'snapshot'>,
+  operation: RedisOperationObject,
+): RedisOperationObject | undefined => {
+  if (!isExclusive(operation) || isRunning(operation)) return undefined;
+  const deleting = listExclusive(view).filter((one) => isReplacement(one) && !hasDeleted(view.snapshot, one));
+  const first = isReplacement(operation) ? chooseActive(deleting) : (deleting[0] ?? findActiveOperation(view));
+  return first === operation ? undefined : first;
+};
+
+const listExclusive = ({ snapshot }: Pick<ClusterView, 'snapshot'>): readonly RedisOperationObject[] =>
+  openOperations(snapshot).filter(isExclusive);
+
+const chooseActive = (operations: readonly RedisOperationObject[]): RedisOperationObject | undefined =>
+  operations.find(isRunning) ?? operations[0];
+
+/** It has begun, and the pod that it noted is gone: what is left is to see its successor start. */
+const hasDeleted = ({ pods }: RedisClusterSnapshot, operation: RedisOperationObject): boolean => {
+  const noted = Object.values(operation.status?.noted ?? {});
+  return isRunning(operation) && !pods.some(({ uid }) => noted.includes(uid));
 };
 
 const isCarriedBySecret = ({ children }: RedisClusterSnapshot, { spec, metadata }: RedisOperationObject): boolean =>
@@ -45,7 +73,10 @@ export const findBegunOperation = (
   view: Pick<ClusterView, 'snapshot'>,
   type: OperationType,
 ): RedisOperationObject | undefined => {
-  const active = findActiveOperation(view);
-  const begun = active?.status?.phase === 'Running' && active.spec.type === type && active.spec.cancel !== true;
+  const active =
+    type === 'ReplaceUnreachable'
+      ? listExclusive(view).find((one) => isReplacement(one) && isRunning(one) && !hasDeleted(view.snapshot, one))
+      : findActiveOperation(view);
+  const begun = active !== undefined && isRunning(active) && active.spec.type === type && active.spec.cancel !== true;
   return begun ? active : undefined;
 };

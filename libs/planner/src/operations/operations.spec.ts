@@ -304,6 +304,49 @@ describe('ReplaceUnreachable', () => {
   });
 });
 
+describe('ReplaceUnreachable beside others', () => {
+  const asked = { type: 'ReplaceUnreachable', replaceUnreachable: { pod: P2 } } as const;
+  const uid = settled().pods.find((pod) => pod.name === P2)?.uid ?? '';
+  const lost = withPod(withFacts(settled(), { redis: [masterFacts(P0), replicaFacts(P1, HOST), silentFacts()] }), P2, {
+    nodeReady: false,
+    ready: false,
+    node: 'gone',
+  });
+  const restart = (status?: RedisOperationStatus) => operation('a', { type: 'Restart' }, status, -9_000);
+  const replace = (status?: RedisOperationStatus, more: Partial<RedisOperationSpec> = {}) =>
+    operation('u', { ...asked, ...more }, status);
+  const phases = (snapshot: RedisClusterSnapshot, ...all: RedisOperationObject[]) =>
+    Object.fromEntries((plan(snapshot, ...all).operations ?? []).map(({ name, phase }) => [name, phase]));
+  const noted = begun({ [`pod/${P2}`]: uid });
+
+  it('passes one that has begun and waits for the same node, and is carried out', () => {
+    expect(phases(lost, restart(noted), replace())).toEqual({ a: 'Running', u: 'Running' });
+    expect(plan(lost, restart(noted), replace(noted)).actions).toMatchObject([
+      { kind: 'DeletePod', pod: P2, force: true },
+    ]);
+  });
+
+  it('passes one that has not begun; that one begins after the pod is deleted', () => {
+    expect(phases(lost, restart(), replace())).toEqual({ a: 'Pending', u: 'Running' });
+    const gone = { ...lost, pods: lost.pods.filter(({ name }) => name !== P2) };
+    expect(phases(gone, restart(), replace(noted))).toEqual({ a: 'Running', u: 'Running' });
+  });
+
+  it('two of them go one after the other', () => {
+    const other = operation('z', { ...asked, replaceUnreachable: { pod: P1 } });
+    expect(phases(withPod(lost, P1, { nodeReady: false }), replace(), other)).toEqual({ u: 'Running', z: 'Pending' });
+  });
+
+  it('is called off also after the pod is deleted, and says so', () => {
+    const started = withPod(lost, P2, { uid: 'new', ready: false });
+    const [made] = plan(started, replace(noted, { cancel: true })).operations ?? [];
+    expect(made).toMatchObject({ phase: 'Cancelled' });
+    expect(made?.message).toMatch(/after the pod had been deleted/);
+    const [before] = plan(lost, replace(noted, { cancel: true })).operations ?? [];
+    expect(before?.message).toMatch(/was not deleted/);
+  });
+});
+
 describe('Consent', () => {
   const consent = (more: Partial<RedisOperationSpec>, createdMs?: number, phase: 'Running' | 'Failed' = 'Running') =>
     operation('k', { type: 'Consent', consent: { planHash: 'h' }, ...more }, { phase }, createdMs);

@@ -39,10 +39,13 @@ export const replacePod: OperationKind = {
     });
   },
   proceed: (context) => judge(context),
-  cancel: (context) =>
-    judge(context).phase === 'Succeeded' || isStillThere(context) !== true
-      ? judge(context)
-      : verdict('Cancelled', 'Cancelled', 'It was called off; the pod was not deleted.'),
+  cancel: (context) => {
+    const now = judge(context);
+    if (now.phase !== 'Running') return now;
+    if (isStillThere(context)) return verdict('Cancelled', 'Cancelled', 'It was called off; the pod was not deleted.');
+    const message = 'It was called off after the pod had been deleted; a new one is made all the same.';
+    return verdict('Cancelled', 'Cancelled', `${message} ${now.message}`, { steps: now.steps });
+  },
 };
 
 const isStillThere = (context: OperationContext): boolean => {
