@@ -169,6 +169,8 @@ export interface DataSetRecord {
   readonly renderVersion: number;
   /** A data set of one has a second pod for as long as a rollout needs it (planner/rollout/surge.ts). */
   readonly surge?: 'Adding' | 'Removing';
+  /** Its volume was not there before, so it goes with the pod; absent: kept. */
+  readonly surgeVolume?: 'Made';
   /**
    * Pods that come back to a volume of an earlier membership, by ordinal, with the second in which that was noted: what
    * lies there is no copy of the data set (planner/find-returning.ts). Until the pod was seen linked.

@@ -34,6 +34,7 @@ export const encodeRecord = (record: DataSetRecord): string =>
     histories: record.histories,
     renderVersion: record.renderVersion,
     surge: record.surge,
+    surgeVolume: record.surgeVolume,
     returning: record.returning,
     handover: record.handover,
   });
@@ -57,10 +58,11 @@ export const decodeRecord = (configMap: KubeObject): DataSetRecord | undefined =
 };
 
 const decodeOptional = (fields: Record<string, unknown>): Partial<DataSetRecord> => {
-  const { primaryEngine, surge, histories, returning, handover } = fields;
+  const { primaryEngine, surge, surgeVolume, histories, returning, handover } = fields;
   return {
     ...(primaryEngine === 'Redis' || primaryEngine === 'Valkey' ? { primaryEngine } : {}),
     ...(surge === 'Adding' || surge === 'Removing' ? { surge } : {}),
+    ...(surgeVolume === 'Made' ? { surgeVolume } : {}),
     ...(Array.isArray(histories) ? { histories: histories.filter((id) => typeof id === 'string') } : {}),
     ...(isFields(returning) ? { returning: readStamps(returning) } : {}),
     ...readHandover(handover),

@@ -5,11 +5,13 @@
 import { CONDITION_TYPES } from '#domain';
 import type { Action, ConditionType, Phase, PlannedStatus } from '#domain';
 import type { Health } from './assess-health.ts';
+import { answers } from './cluster-view.ts';
 import type { ClusterView } from './cluster-view.ts';
 import { tellStuckPods } from './explain-stuck-pod.ts';
 import { findGoners, findUnsettledUsers, readCredentials, readServers } from './read-credentials.ts';
 import type { ServerSeen } from './read-credentials.ts';
 import type { Finding } from './rule.ts';
+import { isFenced } from './rules/hold-fence.ts';
 
 type PlannedCondition = PlannedStatus['conditions'][number];
 type Draft = Omit<Finding, 'type'>;
@@ -76,7 +78,8 @@ const draftReplication = ({ health, view }: ConditionInput): Draft => {
 };
 
 const draftAvailable = ({ health, view }: ConditionInput): Draft => {
-  if (view.wanted.fenced) return no('Fenced', 'No client write is taken (spec.fencing); reads are.');
+  if (view.wanted.fenced && !health.takesWrites)
+    return no('Fenced', 'No client write is taken (spec.fencing); reads are.');
   if (health.takesWrites) return yes('PrimaryServes', `${health.primary?.name ?? ''} takes writes.`);
   if (health.primary === undefined) return no('NoPrimary', 'There is no confirmed primary.');
   if (health.primary.facts.loading) return no('Loading', `${health.primary.name} is loading its data.`);
@@ -84,6 +87,17 @@ const draftAvailable = ({ health, view }: ConditionInput): Draft => {
     'NoLinkedReplica',
     `${health.primary.name} takes no writes until a replica is linked (min-replicas-to-write).`,
   );
+};
+
+/** Where hold-fence was not asked: the agent only reports, and what was set before stays as it is. */
+const draftFenced = ({ view }: ConditionInput): Draft => {
+  const answering = view.dataPods.filter(answers);
+  const open = answering.filter((pod) => !isFenced(pod)).map(({ name }) => name);
+  if (answering.length > 0 && open.length === 0)
+    return yes('Fenced', 'Every data pod that answers refuses client writes.');
+  if (!view.wanted.fenced) return no('NotFenced', 'Writes are not fenced off.');
+  const who = open.length === 0 ? 'No pod answers' : `${open.join(', ')} may take writes`;
+  return no('FenceNotSet', `spec.fencing is not carried out while the agent only reports (spec.suspend): ${who}.`);
 };
 
 const draftNodes = ({ view }: ConditionInput): Draft => {
@@ -164,7 +178,7 @@ const DRAFTS: Readonly<Record<ConditionType, (input: ConditionInput) => Draft>> 
   NodeUnreachable: draftNodes,
   SpecRejected: () => no('Accepted', 'The spec is accepted.'),
   RestartPending: () => no('NoRestartPending', 'No pod has to be restarted.'),
-  Fenced: () => no('NotFenced', 'Writes are not fenced off.'),
+  Fenced: draftFenced,
   Hibernated: () => no('NotHibernated', 'The pods run.'),
 };
 const STALLING = new Set<ConditionType>(['ActionRequired', 'SpecRejected']);

@@ -36,8 +36,9 @@ const assertExpandable = async (context: ExecutionContext, name: string | undefi
   if (found === undefined || found['allowVolumeExpansion'] === true) return;
   throw new RefusedError(
     'NOT_EXPANDABLE',
-    `StorageClass ${name} does not allow volumes to grow (allowVolumeExpansion). ` +
-      'Allow it there, or set spec.storage.size back.',
+    `StorageClass ${name} does not allow volumes to grow. Set allowVolumeExpansion: true there, and they grow by ` +
+      'themselves; until then they keep their size, and everything else goes on. spec.storage.size can only grow and cannot ' +
+      'be set back.',
   );
 };
 

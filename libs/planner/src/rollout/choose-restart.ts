@@ -1,6 +1,7 @@
 /**
  * Which pod is restarted next, by the roles of now and not by ordinals: a pod that serves nobody at once, whatever else
- * is the matter; a replica that can never load what its primary writes; then the Sentinels; then replicas, those that are
+ * is the matter; a replica that can never load what its primary writes; then, of those that a RedisOperation names if it
+ * names any, the Sentinels; then replicas, those that are
  * not linked first; the primary last, when every replica is new. A newer engine's Sentinel understands older servers and a
  * newer replica an older primary, not the reverse.
  */
@@ -54,14 +55,23 @@ export const chooseRestart = (primary: AnsweringPod, outdated: OutdatedPods): Ne
   const unlinked = replicas.filter((pod) => !isLinkedTo(pod, primary));
   const unable = unlinked.find((pod) => isUnable(pod, primary));
   if (unable !== undefined) return { kind: 'replica', pod: unable, apart: apartFrom(unable, unlinked), repairs: true };
-  const [sentinel] = [...outdated.sentinels].sort((a, b) => Number(serves(a)) - Number(serves(b)));
+  const next = onlyAsked(outdated);
+  const [sentinel] = [...next.sentinels].sort((a, b) => Number(serves(a)) - Number(serves(b)));
   if (sentinel !== undefined) return { kind: 'sentinel', pod: sentinel, apart: new Set([sentinel.name]) };
-  const replica = unlinked[0] ?? replicas[0];
+  const isNext = ({ name }: DataPod): boolean => next.data.some((pod) => pod.name === name);
+  const replica = unlinked.find(isNext) ?? replicas.find(isNext);
   if (replica !== undefined) {
     return { kind: 'replica', pod: replica, apart: apartFrom(replica, unlinked), repairs: false };
   }
-  const isOutdated = outdated.data.some((pod) => pod.name === primary.name);
-  return isOutdated ? { kind: 'primary', pod: primary, apart: new Set() } : undefined;
+  return isNext(primary) ? { kind: 'primary', pod: primary, apart: new Set() } : undefined;
+};
+
+/** Who was asked for by name waits for no window, so not for those that do either. */
+const onlyAsked = ({ asked, sentinels, data }: OutdatedPods): Pick<OutdatedPods, 'sentinels' | 'data'> => {
+  const isAsked = ({ name }: DataPod | SentinelPod): boolean => asked.has(name);
+  return [...sentinels, ...data].some(isAsked)
+    ? { sentinels: sentinels.filter(isAsked), data: data.filter(isAsked) }
+    : { sentinels, data };
 };
 
 /** A failover to an updated pod in the middle of an upgrade: the older ones can take no copy from it. */

@@ -6,7 +6,7 @@
  * at its very first data pod, or before it, with the primary not touched yet, disrupts no further: it gives its turn back
  * (`turn`) and takes one again with its next restart. Without this two bad images would keep every other RedisCluster of
  * the agent from being rolled. With one replica or none the turn is kept: given back, one bad image would take the only
- * replica, or the only pod, of every data set in turn.
+ * replica, or the only pod, of every data set in turn. A pod that is added takes nobody, so that one is given back.
  */
 import type { RolloutStatus } from '#domain';
 import type { AnsweringPod, ClusterView } from '../cluster-view.ts';
@@ -80,7 +80,8 @@ const givesTurnBack = (
   { data }: OutdatedPods,
   progress: RolloutStatus,
 ): boolean => {
-  if (Math.min(view.spec.size, view.dataPods.length) < LEAST_PODS_TO_GIVE_BACK) return false;
+  const takesNobody = view.record?.surge === 'Adding';
+  if (!takesNobody && Math.min(view.spec.size, view.dataPods.length) < LEAST_PODS_TO_GIVE_BACK) return false;
   if (view.snapshot.resource.status?.rollout?.turn === 'GivenBack') return true;
   const isUntouched = primary !== undefined && data.some(({ name }) => name === primary.name);
   return view.dataPods.length - data.length <= 1 && isUntouched && isStalled(view, primary, progress);

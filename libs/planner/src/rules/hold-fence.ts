@@ -27,7 +27,8 @@ export const holdFence: Rule = {
   },
 };
 
-const isFenced = ({ facts }: AnsweringPod): boolean => Number(facts.config[DIRECTIVE] ?? 0) >= FENCED_MIN_REPLICAS;
+export const isFenced = ({ facts }: AnsweringPod): boolean =>
+  Number(facts.config[DIRECTIVE] ?? 0) >= FENCED_MIN_REPLICAS;
 
 const fence = (pod: AnsweringPod): Action => ({
   kind: 'SetConfig',

@@ -3,6 +3,7 @@ import { dataSetIdOf } from '#domain';
 import type {
   Action,
   DataSetRecord,
+  KubeObject,
   Plan,
   PodSnapshot,
   RedisClusterSnapshot,
@@ -45,6 +46,7 @@ const deeds = ({ actions }: Plan): readonly string[] =>
   });
 const told = (made: Plan, type: string) => made.status.conditions.find((condition) => condition.type === type);
 const ALL = [0, 1, 2];
+const VOLUME = { type: 'PersistentVolume', size: '1Gi' } as const;
 const begun: RolloutStatus = {
   updated: 1,
   total: 6,
@@ -519,5 +521,84 @@ describe('roll-out: a failover to an updated pod in the middle of a held upgrade
   it('one that is linked all the same, by the backlog, is held too', () => {
     const made = plan(upgraded({ updateStrategy: { partition: 1 } }, { version: '7.0.15' }));
     expect(deeds(made)).toEqual([]);
+  });
+});
+
+describe('roll-out: the extra pod of a data set of one', () => {
+  const withSurgePod = (record: Partial<DataSetRecord>, old: readonly number[]): RedisClusterSnapshot => {
+    const one = rolling({ mode: 'Standalone', size: 1 }, { data: old });
+    const two = rolling({ mode: 'Replication', size: 2 }, { data: old });
+    const surge: DataSetRecord = { ...(two.record as DataSetRecord), surge: 'Adding', ...record };
+    const resource = { ...one.resource, status: { ...two.resource.status, rollout: begun } };
+    const [, second = ''] = dataPods(two).map(({ name }) => name);
+    const pending = { ready: false, phase: 'Pending', running: false } as const;
+    const { ip: _, node: __, ...unscheduled } = two.pods.find(({ name }) => name === second) as PodSnapshot;
+    return {
+      ...two,
+      record: surge,
+      resource,
+      pods: two.pods.map((pod) => (pod.name === second ? { ...unscheduled, ...pending } : pod)),
+      redis: { ...two.redis, [second]: { reachable: false, reason: 'NO_ADDRESS', message: '' } },
+    };
+  };
+  const recorded = ({ actions }: Plan) =>
+    actions.flatMap((action) => (action.kind === 'WriteRecord' ? [action.record] : []));
+
+  it('goes at once when the change is taken back, also when it could not be scheduled', () => {
+    expect(recorded(plan(withSurgePod({}, [])))).toContainEqual(expect.objectContaining({ surge: 'Removing' }));
+  });
+
+  it('gives its turn back where it does not start: it takes nobody', () => {
+    const since = new Date(NOW_MS - 600_000).toISOString();
+    const snapshot = withSurgePod({}, [0]);
+    const [, second = ''] = dataPods(snapshot).map(({ name }) => name);
+    const rollout = { ...begun, reason: 'WaitingForPod', waitingFor: `${second} does not answer yet.`, since };
+    expect(plan(withRollout(snapshot, rollout)).status.rollout?.turn).toBe('GivenBack');
+  });
+
+  it.each([
+    ['made for it goes with it', { surgeVolume: 'Made' }, ['DeleteChild']],
+    ['kept from an earlier size stays', {}, []],
+  ] as const)('a volume that was %s', (_, record, kinds) => {
+    const spec = { mode: 'Standalone', size: 1, persistence: { enabled: false }, storage: VOLUME } as const;
+    const one = rolling(spec, {});
+    const [claim] = one.children.filter(({ kind }) => kind === 'PersistentVolumeClaim');
+    const name = claim?.metadata.name.replace(/0$/, '1') ?? '';
+    const left = { ...claim, metadata: { ...claim?.metadata, name, uid: 'uid-left' } } as KubeObject;
+    const ending: DataSetRecord = { ...(one.record as DataSetRecord), surge: 'Removing', ...record };
+    const made = plan({ ...withRollout(one, begun), children: [...one.children, left], record: ending });
+    expect(made.actions.filter(({ kind }) => kind === 'DeleteChild').map(({ kind }) => kind)).toEqual(kinds);
+    expect(recorded(made).some(({ surge }) => surge === undefined)).toBe(kinds.length === 0);
+  });
+
+  it('the record says whether there was a volume before', () => {
+    const spec = { mode: 'Standalone', size: 1, persistence: { enabled: false }, storage: VOLUME } as const;
+    const one = rolling(spec, { data: [0] });
+    expect(recorded(plan(one))).toMatchObject([{ surge: 'Adding', surgeVolume: 'Made' }]);
+    const [claim] = one.children.filter(({ kind }) => kind === 'PersistentVolumeClaim');
+    const left = {
+      ...claim,
+      metadata: { ...claim?.metadata, name: claim?.metadata.name.replace(/0$/, '1') },
+    } as KubeObject;
+    expect(recorded(plan({ ...one, children: [...one.children, left] }))[0]).not.toHaveProperty('surgeVolume');
+  });
+});
+
+describe('roll-out: pods that a RedisOperation names', () => {
+  it('are restarted first: they wait for no window, so not for those that do', () => {
+    const snapshot = rolling(
+      { maintenanceWindows: [{ start: '23:00', duration: '1h' }] },
+      { data: ALL, sentinels: ALL },
+    );
+    const [, named] = dataPods(snapshot);
+    const restart = {
+      apiVersion: 'redis.atoll.dev/v1alpha1',
+      kind: 'RedisOperation',
+      metadata: { name: 'r', namespace: 'shop', uid: 'r', creationTimestamp: new Date(NOW_MS).toISOString() },
+      spec: { redisCluster: 'orders', type: 'Restart', restart: { pods: [named?.name ?? ''] } },
+      status: { phase: 'Running', noted: { [`pod/${named?.name ?? ''}`]: named?.uid ?? '' } },
+    } as const;
+    expect(deeds(plan({ ...snapshot, operations: [restart] }))).toEqual(['EvictPod 1']);
+    expect(deeds(plan(snapshot))).toEqual([]);
   });
 });

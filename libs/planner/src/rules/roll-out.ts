@@ -20,7 +20,7 @@ import type { Unrest } from '../rollout/explain-unrest.ts';
 import { findOutdated } from '../rollout/find-outdated.ts';
 import type { OutdatedPods } from '../rollout/find-outdated.ts';
 import { explainStrictPrimary } from '../rollout/min-replicas-while-rolling.ts';
-import { beginSurge, endSurge, losesDataAlone, REMOVING_SURGE } from '../rollout/surge.ts';
+import { beginSurge, endSurge, isSurgeNeedless, losesDataAlone, REMOVING_SURGE } from '../rollout/surge.ts';
 import { WAITING_FOR_OTHERS, tellRollout } from '../rollout/tell-rollout.ts';
 import type { RolloutNews } from '../rollout/tell-rollout.ts';
 import type { Rule, RuleContext, RuleOutcome } from '../rule.ts';
@@ -77,7 +77,7 @@ const finish = (context: RuleContext, outdated: OutdatedPods): RuleOutcome | und
   const begun = isUnderWay(view.snapshot.resource.status?.rollout);
   if (!begun && view.record?.surge === undefined) return undefined;
   const unrest = primary === undefined ? NO_PRIMARY : explainUnrest(view, primary);
-  if (unrest !== undefined) return tell(context, outdated, unrest);
+  if (unrest !== undefined && !isSurgeNeedless(view, primary)) return tell(context, outdated, unrest);
   const step = endSurge(view);
   if (step === undefined) return undefined;
   return 'kind' in step ? act(context, outdated, step) : tell(context, outdated, step);
