@@ -81,6 +81,14 @@ describe('hold-memory: a limit that leaves less than the pods hold', () => {
     expect(applied(plan(silent('8Gi')))).toContain('StatefulSet');
   });
 
+  it('nor while the StatefulSet is made anew around running pods', () => {
+    const snapshot = change(before, { memory: cache, ...limit('2Gi') }, held);
+    const orphaned = { ...snapshot, children: snapshot.children.filter(({ kind }) => kind !== 'StatefulSet') };
+    const [made] = plan(orphaned).actions.flatMap((action) => (action.kind === 'ApplyChild' ? [action.object] : []));
+    expect(JSON.stringify(made)).toContain('"limits":{"memory":"4Gi"}');
+    expect(sets(plan(orphaned))).toEqual([]);
+  });
+
   it('a full cache whose maxmemory stays is not held', () => {
     const own = { memory: { maxmemory: '1gb', policy: 'allkeys-lru' } } as const;
     const made = plan(change({ ...own, ...limit('4Gi') }, { ...own, ...limit('2Gi') }, GIB + 20 * MIB));

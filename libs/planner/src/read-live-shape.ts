@@ -16,7 +16,7 @@ export interface LiveShape {
   readonly sentinels: number | undefined;
   readonly storage: ResolvedSpec['storage'] | undefined;
   readonly minReplicasToWrite: number | undefined;
-  /** What the data may take by the template and redis.conf; undefined where there is no StatefulSet. */
+  /** What the data may take by the template, else by the running pods, and by redis.conf; undefined where there is neither. */
   readonly memory: LiveMemory | undefined;
   /** The notes of pods that come back to old volumes (DataSetRecord.returning), as the pods are told of them. */
   readonly returning: Readonly<Record<string, number>>;
@@ -65,7 +65,7 @@ export const readLiveShape = (snapshot: RedisClusterSnapshot, names: ObjectNames
     sentinels: countSentinels(settings['SENTINEL_PODS'], sentinel),
     storage: redis === undefined ? undefined : readStorage(redis),
     minReplicasToWrite: minReplicas === undefined ? undefined : Number(minReplicas),
-    memory: redis === undefined ? undefined : readMemory(redis, directives),
+    memory: readMemory(snapshot, redis, directives),
     returning: readReturning(settings['RETURNING']),
     running: { redis: replicasOf(redis), sentinel: replicasOf(sentinel) },
   };
@@ -134,11 +134,35 @@ const readConfig = (data: unknown): { settings: Settings; directives: string } =
   };
 };
 
-const readMemory = (statefulSet: StatefulSetFields, directives: string): LiveMemory => ({
-  limit: statefulSet.spec?.template?.spec?.containers?.[0]?.resources?.limits?.['memory'],
-  maxmemory: /^maxmemory (\S+)$/m.exec(directives)?.[1],
-  policy: /^maxmemory-policy (\S+)$/m.exec(directives)?.[1],
-});
+/** While the StatefulSet is made anew (grow-volumes) the pods run on, and what they hold with them. */
+const readMemory = (
+  { pods }: RedisClusterSnapshot,
+  statefulSet: StatefulSetFields | undefined,
+  directives: string,
+): LiveMemory | undefined => {
+  const limits = pods.flatMap((pod) => (pod.component === 'redis' ? [pod.memoryLimitBytes ?? Infinity] : []));
+  if (statefulSet === undefined && limits.length === 0) return undefined;
+  return {
+    limit: statefulSet === undefined ? formatQuantity(Math.max(...limits)) : limitOfTemplate(statefulSet),
+    maxmemory: /^maxmemory (\S+)$/m.exec(directives)?.[1],
+    policy: /^maxmemory-policy (\S+)$/m.exec(directives)?.[1],
+  };
+};
+
+const limitOfTemplate = ({ spec }: StatefulSetFields): string | undefined =>
+  spec?.template?.spec?.containers?.[0]?.resources?.limits?.['memory'];
+
+/** In the unit in which limits are mostly written: another text of the same amount would be another template. */
+const formatQuantity = (bytes: number): string | undefined => {
+  if (!Number.isFinite(bytes)) return undefined;
+  const unit = BINARY_UNITS.find(([, size]) => bytes % size === 0);
+  return unit === undefined ? String(bytes) : `${bytes / unit[1]}${unit[0]}`;
+};
+const BINARY_UNITS = [
+  ['Gi', 1024 ** 3],
+  ['Mi', 1024 ** 2],
+  ['Ki', 1024],
+] as const;
 
 const readStorage = (statefulSet: StatefulSetFields): ResolvedSpec['storage'] => {
   const claim = statefulSet.spec?.volumeClaimTemplates?.[0]?.spec;
