@@ -19,13 +19,13 @@ import { presentField } from './present-field.ts';
 import type { LiveMemory } from './read-live-shape.ts';
 
 export const MEMORY_TOO_SMALL = 'MemoryTooSmall';
-export const MAXMEMORY_BELOW_DATA = 'MaxmemoryBelowData';
+const MAXMEMORY_BELOW_DATA = 'MaxmemoryBelowData';
 
 /** More is evicted at once only with a person's consent. */
 const EVICTED_AT_ONCE_SHARE = 0.5;
 const MIB = 1024 * 1024;
 
-export interface MemoryHold {
+interface MemoryHold {
   /** undefined: no pod said what it holds, so there is nothing to tell yet. */
   readonly refusal: { readonly reason: string; readonly message: string } | undefined;
   readonly kept: Pick<ResolvedSpec, 'memory' | 'config' | 'resources'>;
