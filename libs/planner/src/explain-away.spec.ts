@@ -121,3 +121,21 @@ describe('while another data pod is away', () => {
     expect(moves).toMatchObject([{ kind: 'ReplicateFrom', pod: P2 }]);
   });
 });
+
+describe('a replica that is linked to a pod which does not answer this agent', () => {
+  /** Pod 2 runs, and was chosen while pod 0 stood still; the Sentinels that knew have lost their memory. */
+  const chosen = (linkUp: boolean): RedisClusterSnapshot =>
+    withFacts(settled(), {
+      redis: [masterFacts(P0), replicaFacts(P1, podIp(2), { linkUp }), silentFacts('TIMEOUT')],
+    });
+
+  it('is not given to the recorded primary: that one would take writes again, beside the other', () => {
+    const made = plan(chosen(true));
+    expect(made.actions.map(({ kind }) => kind)).not.toContain('ReplicateFrom');
+    expect(made.trail.map(({ reason }) => reason)).toContain('LeaderNotReachable');
+  });
+
+  it('is, once its link is down', () => {
+    expect(plan(chosen(false)).actions).toMatchObject([{ kind: 'ReplicateFrom', pod: P1 }]);
+  });
+});

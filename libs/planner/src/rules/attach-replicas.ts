@@ -57,6 +57,18 @@ const wouldErase = (view: ClusterView, primary: AnsweringPod, pod: AnsweringPod)
   return unrelated && !followsRival(view, pod, primary);
 };
 
+/**
+ * Linked to a pod of ours that does not answer us: it runs, and may have been chosen in this primary's place. The replica is
+ * what it takes writes by, so it stays until that pod answers, or until its link is down.
+ */
+const followsSilent = ({ dataPods }: ClusterView, pod: AnsweringPod): boolean =>
+  pod.facts.linkUp === true && dataPods.some((leader) => !answers(leader) && followsAddressOf(pod, leader));
+
+const tellSilent = (pods: readonly AnsweringPod[]): readonly Finding[] => {
+  const list = pods.map(({ name }) => name).join(', ');
+  return waitFor('LeaderNotReachable', `${list} follow a pod that runs and does not answer this agent.`).findings ?? [];
+};
+
 interface Moves {
   readonly actions: readonly Action[];
   readonly waits: readonly Finding[];
@@ -73,7 +85,9 @@ const chooseMoves = (
   planned: readonly Action[],
 ): Moves => {
   const idle = strays.filter(isUnlinked).map((pod) => replicateFrom(pod, primary, false, 'AttachingReplica'));
-  const serving = strays.filter((pod) => !isUnlinked(pod));
+  const linked = strays.filter((pod) => !isUnlinked(pod));
+  const serving = linked.filter((pod) => !followsSilent(view, pod));
+  if (linked.length > 0 && serving.length === 0) return { actions: idle, waits: tellSilent(linked) };
   const first = planned.some((action) => action.disruptive)
     ? undefined
     : (serving.find((pod) => followsRival(view, pod, primary)) ?? serving[0]);
