@@ -7,14 +7,19 @@ import {
   applyRedisCluster,
   connectClient,
   dataPods,
+  getItem,
   kubectl,
   listItems,
   makeNamespace,
+  readLocal,
   redisCli,
   waitFor,
   waitLocallyReady,
+  type LocalRedisCluster,
+  type PodItem,
 } from './member.ts';
-import { DURABLE, REPLICATION_SPEC, STANDALONE_SPEC } from './specs.ts';
+import { withServerProcess } from './signal-redis.ts';
+import { DURABLE, REPLICATION_SPEC, SENTINEL_SPEC, STANDALONE_SPEC } from './specs.ts';
 import { patchSpec, tellFigures, uidsOf, type Watched } from './watch-rollout.ts';
 
 const NAMESPACE = 'shape';
@@ -63,6 +68,47 @@ const killAll = async (watched: Watched): Promise<void> => {
 const claimsOf = async ({ cluster, name }: Watched): Promise<readonly string[]> => {
   const claims = await listItems(cluster, NAMESPACE, 'pvc', `app.kubernetes.io/instance=${name}`);
   return claims.map((claim) => /\d+$/.exec(claim.metadata.name)?.[0] ?? '').sort();
+};
+
+const inPod = ({ cluster }: Watched, pod: string, line: string): Promise<string> =>
+  kubectl(cluster, ['exec', '-n', NAMESPACE, pod, '-c', 'redis', '--', 'sh', '-c', line]);
+
+const conditionOf = (object: LocalRedisCluster | undefined, type: string): string => {
+  const found = object?.status?.conditions?.find((condition) => condition.type === type);
+  return `${found?.status} ${found?.reason}`;
+};
+
+const expectWhole = async ({ cluster, name }: Watched): Promise<LocalRedisCluster> => {
+  const object = await waitLocallyReady(cluster, NAMESPACE, name);
+  expect(conditionOf(object, 'Ready')).toBe('True Ready');
+  expect(conditionOf(object, 'ReplicationHealthy')).toMatch(/^True (AllLinked|NoReplicas)$/);
+  for (const type of ['ActionRequired', 'DataAtRisk', 'Stalled', 'Degraded'] as const) {
+    expect(conditionOf(object, type)).toMatch(/^False /);
+  }
+  return object;
+};
+
+/** It follows the primary, holds its key, keeps what lay there, and was never made a primary. */
+const expectReturned = async (watched: Watched, pod: string, old: string): Promise<void> => {
+  const { cluster, name } = watched;
+  expect(await redisCli(cluster, NAMESPACE, pod, ['INFO replication'])).toMatch(/role:slave[^]*master_link_status:up/);
+  expect(await redisCli(cluster, NAMESPACE, pod, [`GET key:${KEYS}`, 'GET only-old'])).toMatch(/between\n\s*$/);
+  expect(await inPod(watched, pod, 'ls -d /data/left-behind.* | wc -l')).toBe('1\n');
+  expect(
+    Number(await inPod(watched, pod, `cat /data/left-behind.*/appendonlydir/* | grep -ac ${old}`)),
+  ).toBeGreaterThan(0);
+  expect(await kubectl(cluster, ['logs', pod, '-n', NAMESPACE, '-c', 'redis'])).not.toMatch(/MASTER MODE enabled/);
+  const told = await waitFor('status tells of the folder', async () =>
+    (await readLocal(cluster, NAMESPACE, name))?.status?.setAside?.find((entry) => entry.pod === pod),
+  );
+  expect(told.file).toMatch(/^left-behind\.\d+$/);
+};
+
+const volumesOf = async ({ cluster, name }: Watched): Promise<readonly string[]> => {
+  const claims = await listItems(cluster, NAMESPACE, 'pvc', `app.kubernetes.io/instance=${name}`);
+  return claims.map(
+    ({ metadata, status }) => `${metadata.name} ${metadata.uid} ${(status as { phase: string }).phase}`,
+  );
 };
 
 describe.concurrent('the shape of a data set', () => {
@@ -150,5 +196,58 @@ describe.concurrent('the shape of a data set', () => {
     await change(watched, { mode: 'Replication', size: 1 });
     await waitFor('the volume of the other is deleted', async () => (await claimsOf(watched)).join() === '0');
     console.error(`e2e: a volume grew in ${seconds} s`);
+  });
+
+  it('a pod that comes back over its old volume copies what is, and what it held before goes aside', async () => {
+    const watched = await create('returned', { ...SENTINEL_SPEC, ...DURABLE });
+    const { cluster, name } = watched;
+    const returning = (await dataPods(cluster, NAMESPACE, name)).at(-1)?.metadata.name ?? '';
+    await onPrimary(watched, 'SET only-old value-of-old', 'WAIT 2 5000');
+    const volumes = await volumesOf(watched);
+    expect(volumes.filter((volume) => volume.endsWith(' Bound'))).toHaveLength(3);
+    const ledger = await startLedger(cluster, NAMESPACE, name, { writers: 2 });
+    const down = await change(watched, { size: 2 });
+    const smaller = await expectWhole(watched);
+    expect(smaller.status?.currentPrimary).not.toBe(returning);
+    expect(await volumesOf(watched)).toEqual(volumes);
+    await onPrimary(watched, 'DEL only-old', `${FILL} between`);
+    const up = await change(watched, { size: 3 });
+    const whole = await expectWhole(watched);
+    expect(whole.status?.primaryTerm).toBe(smaller.status?.primaryTerm);
+    await expectReturned(watched, returning, 'value-of-old');
+    expect(await volumesOf(watched)).toEqual(volumes);
+    const report = await ledger.finish({ everywhere: true });
+    tellFigures(`size 3 to 2 in ${down} s, back over the old volume in ${up} s`, report);
+    expect(report).toMatchObject({ lost: [], lostOnReplicas: {} });
+  });
+
+  it('nothing is lost when the only member is killed while a pod comes back over its old volume', async () => {
+    const watched = await create('lonely', { ...STANDALONE_SPEC, ...DURABLE });
+    const { cluster, name } = watched;
+    await change(watched, { mode: 'Replication', size: 2 });
+    const [primary = '', returning = ''] = (await dataPods(cluster, NAMESPACE, name)).map((pod) => pod.metadata.name);
+    await onPrimary(watched, 'SET only-old value-of-old', 'WAIT 1 5000');
+    const ledger = await startLedger(cluster, NAMESPACE, name, { writers: 2 });
+    await change(watched, { mode: 'Standalone', size: 1 });
+    const alone = await expectWhole(watched);
+    await onPrimary(watched, 'DEL only-old', `${FILL} between`);
+    await patchSpec(watched, { mode: 'Replication', size: 2 });
+    await waitFor('its pod is there', async () => getItem(cluster, NAMESPACE, 'pod', returning));
+    // Twice: the second time its kubelet waits, and meanwhile the pod that comes back is alone.
+    const restarts = async (): Promise<number> =>
+      (await getItem<PodItem>(cluster, NAMESPACE, 'pod', primary))?.status.containerStatuses?.[0]?.restartCount ?? 0;
+    await withServerProcess(cluster, NAMESPACE, primary, 'kill -9 $pid');
+    await waitFor('its container runs again', async () => (await restarts()) >= 1);
+    await waitFor('killed again', async () => {
+      await withServerProcess(cluster, NAMESPACE, primary, 'kill -9 $pid');
+      return true;
+    });
+    const whole = await expectWhole(watched);
+    expect([whole.status?.currentPrimary, whole.status?.primaryTerm]).toEqual([primary, alone.status?.primaryTerm]);
+    await expectReturned(watched, returning, 'value-of-old');
+    const report = await ledger.finish({ everywhere: true });
+    tellFigures('the only member was killed twice while the other came back', report);
+    expect(report).toMatchObject({ lost: [], lostOnReplicas: {} });
+    expect(await restarts()).toBeGreaterThanOrEqual(2);
   });
 });

@@ -80,9 +80,10 @@ const credentials = fields('Where the passwords stand.', {
 
 const setAside = fields('What was kept of data that lost.', {
   pod: text('Pod whose volume holds it.'),
-  file: text('File on that volume.'),
+  file: text('File or folder on that volume.'),
   at: moment('When.'),
   reason: text('Why.'),
+  bytes: whole('What it takes there, where that is known.'),
 });
 
 export const statusSchema = (): Schema =>
@@ -116,6 +117,9 @@ export const statusSchema = (): Schema =>
     rollout,
     config,
     credentials,
-    setAside: list('Data that were set aside, as after a split brain.', setAside),
+    setAside: list(
+      'Data that were set aside: after a split brain, or by a pod that came back to an old volume.',
+      setAside,
+    ),
     capabilities: list('What the engine and the agent can do for this data set.', text('One capability.')),
   });

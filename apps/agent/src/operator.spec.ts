@@ -3,7 +3,7 @@ import { FINALIZER, SCOPE_CONFIG_MAP, asDataSetId } from '#domain';
 import type { KubeObject, RedisClusterObject, RedisOperationObject, Scope } from '#domain';
 import { RESOURCE, createKubeClient } from '#kube';
 import type { KubeClient } from '#kube';
-import { nameObjects } from '#manifests';
+import { CURRENT_RENDER_VERSION, describeOwner, nameObjects, podName, renderRecord, volumeClaimName } from '#manifests';
 import { FakeKubeServer, connectFakeKube, refuseUndeclared } from '#testing';
 import { Operator } from './operator.ts';
 
@@ -110,6 +110,37 @@ describe('Operator', () => {
     await until(async () =>
       expect(await passwordIn(connection, 'password')).toBe(await passwordIn(credentials, 'app')),
     );
+  });
+
+  it('notes a claim that was restored without labels before its pod can exist', async () => {
+    const storage = { type: 'PersistentVolume', size: '1Gi' } as const;
+    await client.create({
+      ...resource,
+      spec: { ...(resource['spec'] as object), mode: 'Replication', size: 1, storage },
+    });
+    const uid = asDataSetId((await live()).metadata.uid ?? '');
+    const names = nameObjects('cache', uid);
+    const owner = describeOwner({ ...at, dataSetId: uid, renderVersion: CURRENT_RENDER_VERSION });
+    const primaryPod = podName(names.redis, 0);
+    const record = {
+      dataSetId: uid,
+      primaryTerm: 1,
+      primaryPod,
+      primaryVersion: '8.0.2',
+      renderVersion: CURRENT_RENDER_VERSION,
+    };
+    await client.create(renderRecord(owner, names.record, record));
+    start();
+    const set = { namespace: 'shop', name: names.redis };
+    await until(async () => expect(await client.find(RESOURCE.statefulSet, set)).toBeDefined());
+    const metadata = { namespace: 'shop', name: volumeClaimName(podName(names.redis, 1)) };
+    await client.create({ apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata, spec: {} });
+    await client.patchMerge(RESOURCE.redisCluster, at, { spec: { size: 2 } });
+    const replicas = async () =>
+      ((await client.get(RESOURCE.statefulSet, set))['spec'] as { readonly replicas: number }).replicas;
+    await until(async () => expect(await replicas()).toBe(2));
+    const settings = (await client.get(RESOURCE.configMap, { namespace: 'shop', name: names.config }))['data'];
+    expect(JSON.stringify(settings)).toMatch(/RETURNING=1:\d+/);
   });
 
   it('does nothing in a namespace that belongs to another agent', async () => {

@@ -13,6 +13,7 @@ import { FencedError, NOT_OWNER, RefusedError, claimNamespace, executePlan } fro
 import { ControlLoop, DisruptionBook, resyncPauseMs } from './loop/index.ts';
 import type { PassOutcome } from './loop/index.ts';
 import {
+  ClaimReader,
   CredentialsObserver,
   LinkPool,
   MemberCache,
@@ -188,6 +189,7 @@ export class Operator {
       cache: this.cache,
       operations: this.#operations.cache,
       secrets: this.#secrets,
+      claims: new ClaimReader(client),
       links: this.#links,
       access: dataSetAccess,
       ownsNamespace: (namespace) => this.#tenure.owns(namespace),

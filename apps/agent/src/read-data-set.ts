@@ -16,11 +16,13 @@ import {
   isOurs,
   nameObjects,
   nextPasswordKey,
+  podName,
   previousPasswordKey,
   redisDirectives,
   resolveSpec,
   usablePassword,
   userSecretName,
+  volumeClaimName,
 } from '#manifests';
 import type { ObjectNames } from '#manifests';
 import type { DataSetAccess } from './observe/index.ts';
@@ -49,6 +51,14 @@ export const dataSetAccess: DataSetAccess = {
   ],
   credentialsSecretOf: (resource) => namesOf(resource).credentialsSecret,
   connectionSecretOf: (resource) => namesOf(resource).connectionSecret,
+  claimNamesOf: (resource, record) => {
+    const { storage, size } = resolveSpec(resource.spec);
+    if (storage.type !== 'PersistentVolume') return [];
+    const { redis } = namesOf(resource);
+    // One more for as long as a rollout needs it.
+    const pods = record?.surge === undefined ? size : size + 1;
+    return Array.from({ length: pods }, (_, ordinal) => volumeClaimName(podName(redis, ordinal)));
+  },
   credentialsComplete: (values) => hasAllCredentials(Object.keys(values)),
   connectionOutdated: (connection, credentials) => connection['password'] !== credentials[APPLICATION_USER],
   isOurs: (secret, { metadata }) => isOurs(secret, metadata.name),

@@ -27,3 +27,4 @@ export * from './spec-problem.ts';
 export * from './unsafe-config.ts';
 export * from './validate-spec-change.ts';
 export * from './validate-spec.ts';
+export * from './volume-notes.ts';

@@ -216,6 +216,7 @@ export interface PlannedStatus {
   readonly rollout?: RolloutStatus;
   readonly config?: ConfigStatus;
   readonly credentials?: CredentialsStatus;
+  /** What lies on the volumes now; what actions of this or an earlier plan set aside is kept besides. */
   readonly setAside?: readonly SetAsideStatus[];
   readonly capabilities?: readonly string[];
 }

@@ -131,13 +131,15 @@ export interface CredentialsStatus {
   readonly oldInUse?: boolean;
 }
 
-/** What was kept of a data set that lost in a split brain, or at deletion. */
+/** What was kept of a data set that lost in a split brain, at deletion, or on the volume of a pod that came back. */
 export interface SetAsideStatus {
   readonly pod: string;
-  /** File on the pod's data volume. */
+  /** File or folder on the pod's data volume. */
   readonly file: string;
   readonly at: string;
   readonly reason: string;
+  /** What it takes there, where that is known. */
+  readonly bytes?: number;
 }
 
 export interface RedisClusterStatus {

@@ -21,6 +21,8 @@ export interface PodSnapshot {
   readonly restarts: number;
   /** Why a container does not run, for instance `ErrImagePull: …`; for status. */
   readonly waitingReason?: string;
+  /** What the entrypoint said at its last end (volume-notes.ts), while the pod is not ready. */
+  readonly lastWords?: string;
   readonly image?: string;
   /** False when the pod's Node object is NotReady or gone. */
   readonly nodeReady: boolean;
@@ -92,7 +94,14 @@ export type RedisNodeFacts =
         readonly lastAtSeconds: number;
         readonly changesSince: number;
       };
-      readonly aof?: { readonly enabled: boolean; readonly rewriting: boolean; readonly lastWriteOk: boolean };
+      readonly aof?: {
+        readonly enabled: boolean;
+        readonly rewriting: boolean;
+        /** Also of the last rewrite. */
+        readonly lastWriteOk: boolean;
+        /** Commands cannot be written to the file: a primary takes no writes (MISCONF). */
+        readonly writesFail?: true;
+      };
       /** ACL users with digests instead of rules and passwords: which passwords are valid, and whether the rules are ours. */
       readonly users?: Readonly<Record<string, AclUserSeen>>;
       /** Logs in at its primary with the current password of the credentials Secret. */
@@ -181,6 +190,11 @@ export interface DataSetRecord {
    * recorded. By it a new primary is known whose old one has ended before anybody saw the two together.
    */
   readonly handover?: RecordedHandover | undefined;
+  /**
+   * How many data pods it had when its object was deleted and the volumes were kept. Until it runs again nothing else tells
+   * (planner/rules/forget-members.ts).
+   */
+  readonly members?: number;
 }
 
 export interface RecordedHandover {
@@ -208,7 +222,10 @@ export interface RedisClusterSnapshot {
   /** This agent is owner of the namespace by ConfigMap atoll-scope. */
   readonly ownsNamespace: boolean;
   readonly scopeOwner?: string;
-  /** Children found by the data set label, by kind. Secrets carry a digest in place of their data. */
+  /**
+   * Children found by the data set label, by kind, and claims that a data pod would mount although they lack it. Secrets
+   * carry a digest in place of their data.
+   */
   readonly children: readonly KubeObject[];
   readonly record?: DataSetRecord;
   readonly pods: readonly PodSnapshot[];

@@ -37,6 +37,7 @@ export const encodeRecord = (record: DataSetRecord): string =>
     surgeVolume: record.surgeVolume,
     returning: record.returning,
     handover: record.handover,
+    members: record.members,
   });
 
 /** The record of a ConfigMap; undefined when it holds none that can be read, which is not the same as an empty one. */
@@ -58,7 +59,7 @@ export const decodeRecord = (configMap: KubeObject): DataSetRecord | undefined =
 };
 
 const decodeOptional = (fields: Record<string, unknown>): Partial<DataSetRecord> => {
-  const { primaryEngine, surge, surgeVolume, histories, returning, handover } = fields;
+  const { primaryEngine, surge, surgeVolume, histories, returning, handover, members } = fields;
   return {
     ...(primaryEngine === 'Redis' || primaryEngine === 'Valkey' ? { primaryEngine } : {}),
     ...(surge === 'Adding' || surge === 'Removing' ? { surge } : {}),
@@ -66,6 +67,7 @@ const decodeOptional = (fields: Record<string, unknown>): Partial<DataSetRecord>
     ...(Array.isArray(histories) ? { histories: histories.filter((id) => typeof id === 'string') } : {}),
     ...(isFields(returning) ? { returning: readStamps(returning) } : {}),
     ...readHandover(handover),
+    ...(typeof members === 'number' ? { members } : {}),
     ...readTexts(fields, ['primaryPod', 'primaryVersion', 'primaryNode', 'primaryHost']),
   };
 };

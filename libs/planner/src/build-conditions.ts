@@ -10,6 +10,7 @@ import type { ClusterView } from './cluster-view.ts';
 import { tellStuckPods } from './explain-stuck-pod.ts';
 import { findGoners, findUnsettledUsers, readCredentials, readServers } from './read-credentials.ts';
 import type { ServerSeen } from './read-credentials.ts';
+import { refusesForDisk } from './refuses-for-disk.ts';
 import type { Finding } from './rule.ts';
 import { isFenced } from './rules/hold-fence.ts';
 
@@ -83,6 +84,12 @@ const draftAvailable = ({ health, view }: ConditionInput): Draft => {
   if (health.takesWrites) return yes('PrimaryServes', `${health.primary?.name ?? ''} takes writes.`);
   if (health.primary === undefined) return no('NoPrimary', 'There is no confirmed primary.');
   if (health.primary.facts.loading) return no('Loading', `${health.primary.name} is loading its data.`);
+  if (refusesForDisk(health.primary)) {
+    return no(
+      'VolumeFull',
+      `${health.primary.name} takes no writes (MISCONF): it cannot write its file to its volume.`,
+    );
+  }
   return no(
     'NoLinkedReplica',
     `${health.primary.name} takes no writes until a replica is linked (min-replicas-to-write).`,

@@ -18,6 +18,7 @@ import type { Health } from './assess-health.ts';
 import { buildConditions } from './build-conditions.ts';
 import { answers } from './cluster-view.ts';
 import type { AnsweringPod, ClusterView, DataPod } from './cluster-view.ts';
+import { describeLeftBehind } from './describe-left-behind.ts';
 import { describeCredentials } from './describe-credentials.ts';
 import { listCapabilities } from './list-capabilities.ts';
 import { judgeConfig } from './judge-config.ts';
@@ -52,6 +53,7 @@ export const buildStatus = (input: StatusInput): PlannedStatus => {
     ...presentField('config', view.specUsable ? judgeConfig(view).status : view.snapshot.resource.status?.config),
     ...presentField('credentials', describeCredentials(view)),
     ...presentField('rollout', input.rollout),
+    setAside: describeLeftBehind(view),
     capabilities: listCapabilities({
       spec: view.spec,
       engineVersion: primary?.facts.version ?? view.snapshot.resource.status?.engineVersion,

@@ -78,7 +78,7 @@ export const buildClusterView = ({ snapshot, nowMs, policy }: PlannerInput): Clu
   const names = nameObjects(resource.metadata.name, dataSetId);
   const ordered = [...snapshot.pods].sort((a, b) => a.ordinal - b.ordinal);
   const pods = ordered.filter((pod) => pod.component === 'redis');
-  const dataPods = pods.map((pod) => ({ ...pod, facts: snapshot.redis[pod.name] ?? UNKNOWN_FACTS }));
+  const dataPods = pods.map((pod) => addFacts(pod, snapshot.redis[pod.name] ?? UNKNOWN_FACTS));
   const live = readLiveShape(snapshot, names);
   const record = snapshot.record ?? recordOfStatus(snapshot, dataSetId, live);
   const renderVersion = record?.renderVersion ?? resource.status?.renderVersion ?? CURRENT_RENDER_VERSION;
@@ -105,6 +105,13 @@ export const buildClusterView = ({ snapshot, nowMs, policy }: PlannerInput): Clu
     record,
   };
 };
+
+/** Why a container ended before is of no interest once its server answers. */
+const addFacts = ({ lastWords, ...pod }: PodSnapshot, facts: RedisNodeFacts): DataPod => ({
+  ...pod,
+  facts,
+  ...(facts.reachable ? {} : presentField('lastWords', lastWords)),
+});
 
 /**
  * A record deleted by hand does not make creation legal again: the status remembers that there was one (04, Never 5). What

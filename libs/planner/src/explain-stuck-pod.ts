@@ -3,11 +3,12 @@
  * ("back-off 40s") and alternate (ErrImagePull, ImagePullBackOff); a status made of them would be written, and tell its
  * event, again and again while nothing changes.
  */
+import { readLackOfRoom, VOLUME_FULL } from '#domain';
 import { volumeClaimName } from '#manifests';
 import type { PodSnapshot, RedisClusterSnapshot } from '#domain';
 import { findChild } from './find-child.ts';
 
-type Explained = Pick<PodSnapshot, 'name' | 'component' | 'waitingReason' | 'image' | 'restarts'>;
+type Explained = Pick<PodSnapshot, 'name' | 'component' | 'waitingReason' | 'lastWords' | 'image' | 'restarts'>;
 type Children = Pick<RedisClusterSnapshot, 'children'>;
 
 /** Kubernetes waits 10, 20, 40 and 80 s before these restarts, 2.5 minutes in all. */
@@ -15,6 +16,7 @@ const YOUNG_RESTARTS = 5;
 
 /** A verb phrase to follow the pod's name; undefined for a pod that Kubernetes says nothing bad of. */
 export const explainStuckPod = (pod: Explained, snapshot: Children): string | undefined => {
+  if (readLackOfRoom(pod.lastWords) !== undefined) return 'waits: its volume has no room for a copy';
   if (pod.waitingReason === undefined) return undefined;
   const [code = '', ...rest] = pod.waitingReason.split(': ');
   switch (code) {
@@ -24,15 +26,15 @@ export const explainStuckPod = (pod: Explained, snapshot: Children): string | un
     case 'ImagePullBackOff':
       return `cannot start: ErrImagePull of ${pod.image ?? 'its image'}`;
     case 'CrashLoopBackOff':
-      return 'keeps ending: CrashLoopBackOff';
+      return `keeps ending: CrashLoopBackOff${pod.lastWords === VOLUME_FULL ? ', its volume is full' : ''}`;
     default:
       return `cannot start: ${pod.waitingReason}`;
   }
 };
 
 /** It ended, and Kubernetes will start it again within the minute; nobody has to do anything yet. */
-export const restartsSoon = ({ waitingReason = '', restarts }: Explained): boolean =>
-  waitingReason.startsWith('CrashLoopBackOff') && restarts < YOUNG_RESTARTS;
+export const restartsSoon = ({ waitingReason = '', lastWords, restarts }: Explained): boolean =>
+  lastWords === undefined && waitingReason.startsWith('CrashLoopBackOff') && restarts < YOUNG_RESTARTS;
 
 /** A claim of a storage class that does not exist stays Pending, and the scheduler does not say so. */
 const explainClaim = (pod: Explained, snapshot: Children): string => {

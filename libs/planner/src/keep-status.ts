@@ -1,3 +1,4 @@
+import { LEFT_BEHIND } from '#domain';
 import type { PlannedStatus } from '#domain';
 import type { ClusterView } from './cluster-view.ts';
 import { presentField } from './present-field.ts';
@@ -25,6 +26,7 @@ export const keepStatus = ({ snapshot, spec, dataSetId, renderVersion }: Cluster
     ...presentField('config', last.config),
     ...presentField('credentials', last.credentials),
     ...presentField('rollout', last.rollout),
+    setAside: (last.setAside ?? []).filter(({ reason }) => reason === LEFT_BEHIND),
     ...presentField('capabilities', last.capabilities),
   };
 };

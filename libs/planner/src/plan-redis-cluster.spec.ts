@@ -105,6 +105,18 @@ describe('deletion', () => {
     expect(names.filter((name) => /PersistentVolumeClaim|-record|-credentials/.test(name))).toEqual([]);
   });
 
+  it('tells the record how many members there are before it deletes what tells it, and not what is left of that', () => {
+    const [first, ...rest] = plan(deleting()).actions;
+    expect(first).toMatchObject({ kind: 'WriteRecord', record: { members: 3 } });
+    expect(new Set(rest.map(({ kind }) => kind))).toEqual(new Set(['DeleteChild']));
+    const half = deleting();
+    const children = half.children.filter(
+      ({ kind, metadata }) => kind !== 'StatefulSet' && !/config/.test(metadata.name),
+    );
+    expect(kinds(plan({ ...half, children, pods: [] }))).not.toContain('WriteRecord');
+    expect(kinds(plan(deleting('Delete')))).not.toContain('WriteRecord');
+  });
+
   it('Delete takes volumes, record and, after all else, the credentials of this data set too', () => {
     const names = deleted(plan(deleting('Delete')));
     expect(names.filter((name) => name.startsWith('PersistentVolumeClaim/'))).toHaveLength(3);

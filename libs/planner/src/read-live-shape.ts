@@ -87,14 +87,14 @@ interface Members {
 }
 
 const countDataPods = (
-  { pods, resource }: RedisClusterSnapshot,
+  { pods, resource, record }: RedisClusterSnapshot,
   settings: Settings,
   set: StatefulSetFields | undefined,
 ): number | undefined => {
   const told = settings['MODE'] === 'Standalone' ? 1 : Number(settings['REDIS_PODS']) || undefined;
   const there = Math.max(0, ...pods.map((pod) => (pod.component === 'redis' ? pod.ordinal + 1 : 0)));
   const running = replicasOf(set);
-  if (running === undefined) return Math.max(told ?? 0, there) || undefined;
+  if (running === undefined) return Math.max(told ?? 0, there) || record?.members;
   return countMembers(running, { told, remembered: resource.status?.size || undefined, there });
 };
 

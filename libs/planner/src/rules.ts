@@ -8,6 +8,7 @@ import { correctConfig } from './rules/correct-config.ts';
 import { createDataSet } from './rules/create-data-set.ts';
 import { failOverOperation } from './rules/fail-over-operation.ts';
 import { endBackOff } from './rules/end-back-off.ts';
+import { forgetMembers } from './rules/forget-members.ts';
 import { forgetLostReplicas } from './rules/forget-lost-replicas.ts';
 import { gateDeletion } from './rules/gate-deletion.ts';
 import { gateNamespaceOwner } from './rules/gate-namespace-owner.ts';
@@ -34,6 +35,7 @@ import { restorePriority } from './rules/restore-priority.ts';
 import { rollOut } from './rules/roll-out.ts';
 import { refreshPods } from './rules/refresh-pods.ts';
 import { removeLeftovers } from './rules/remove-leftovers.ts';
+import { tellVolumes } from './rules/tell-volumes.ts';
 import { switchPersistence } from './rules/switch-persistence.ts';
 import { resolveSplitBrain } from './rules/resolve-split-brain.ts';
 
@@ -49,6 +51,7 @@ export const RULES: readonly Rule[] = [
   addFinalizer,
   provideCredentials,
   noteReturningPods,
+  forgetMembers,
   applyChildren,
   hibernate,
   createDataSet,
@@ -73,5 +76,6 @@ export const RULES: readonly Rule[] = [
   raiseRenderVersion,
   rollOut,
   removeLeftovers,
+  tellVolumes,
   growVolumes,
 ];

@@ -183,6 +183,7 @@ describe('golden stories', () => {
     const { text, result } = tellStory({ spec: { mode: 'Sentinel', ...VOLUMES }, seconds: 70, events });
     expect(text.replaceAll(/^.*DeleteChild.*\n/gm, '')).toMatchInlineSnapshot(`
       "19 s  the RedisCluster is deleted
+      20 s  agent: WriteRecord (CountingMembers) The record keeps that the data set has 3 data pods; its volumes stay.
       20 s  pod 0 is deleted
       20 s  pod 1 is deleted
       20 s  pod 2 is deleted
@@ -193,6 +194,7 @@ describe('golden stories', () => {
       39 s  the RedisCluster is applied again, with the same data set id
       40 s  agent: AddFinalizer (FinalizerMissing) Holding the object until its children are taken care of.
       40 s  agent: PublishConnection (ConnectionMissing) Publishing Secret  for clients.
+      41 s  agent: WriteRecord (TakenUpAgain) The data set is taken up again with its 3 data pods.
       43 s  0 starts as replica of 127.255.255.254 with 16 keys
       43 s  1 starts as replica of 127.255.255.254 with 16 keys
       43 s  2 starts as replica of 127.255.255.254 with 16 keys

@@ -80,6 +80,7 @@ const readPersistence = (info: InfoFields): Pick<ReachableRedis, 'aof' | 'save'>
     enabled: info['aof_enabled'] === '1',
     rewriting: info['aof_rewrite_in_progress'] === '1' || info['aof_rewrite_scheduled'] === '1',
     lastWriteOk: info['aof_last_write_status'] !== 'err' && info['aof_last_bgrewrite_status'] !== 'err',
+    ...(info['aof_last_write_status'] === 'err' ? { writesFail: true as const } : {}),
   },
   save: {
     inProgress: info['rdb_bgsave_in_progress'] === '1',

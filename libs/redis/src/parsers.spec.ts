@@ -109,6 +109,12 @@ describe('facts of real answers', () => {
     });
   });
 
+  it('an append-only file that takes nothing more is not one whose rewrite failed', () => {
+    const failed = (field: string) => buildRedisFacts(`role:master\r\naof_enabled:1\r\n${field}:err`, {}).aof;
+    expect(failed('aof_last_write_status')).toMatchObject({ lastWriteOk: false, writesFail: true });
+    expect(failed('aof_last_bgrewrite_status')).toEqual({ enabled: true, rewriting: false, lastWriteOk: false });
+  });
+
   it('a link that never was up has no age', () => {
     const text = replica.replace('since_seconds:3', 'since_seconds:-1');
     expect(buildRedisFacts(text, {}).linkDownSinceMs).toBeUndefined();

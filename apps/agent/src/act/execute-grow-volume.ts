@@ -1,11 +1,11 @@
 /**
  * Asks for a bigger volume. The StorageClass is looked at first, where this agent may see it, so that a refusal tells
- * what to do; the server refuses by itself too. Never smaller: what the claim asks for is read again right before.
+ * what to do; the server refuses by itself too. Never smaller: what the claim asks for is read again right before. The
+ * name carries the hash of the data set and is what its pod mounts, so one that was restored without labels grows too.
  */
 import { parseQuantity } from '#domain';
 import type { KubeObject } from '#domain';
 import { RESOURCE, isKubeError } from '#kube';
-import { assertOurs } from './assert-ours.ts';
 import type { ExecutionContext, Executor } from './execution-context.ts';
 import { RefusedError, WRITE } from './execution-context.ts';
 
@@ -18,7 +18,6 @@ export const executeGrowVolume: Executor<'GrowVolume'> = async ({ key, uid, size
   const { client, assertMayWrite } = context;
   const claim = await client.find(RESOURCE.persistentVolumeClaim, key);
   if (claim === undefined || claim.metadata.uid !== uid) return;
-  await assertOurs(context, RESOURCE.persistentVolumeClaim, key.name);
   const spec = (claim['spec'] ?? {}) as ClaimSpec;
   if ((parseQuantity(spec.resources?.requests?.storage ?? '') ?? 0) >= (parseQuantity(size) ?? 0)) return;
   await assertExpandable(context, spec.storageClassName);

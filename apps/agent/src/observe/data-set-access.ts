@@ -23,6 +23,8 @@ export interface DataSetAccess {
   configNamesOf(resource: RedisClusterObject): readonly string[];
   credentialsSecretOf(resource: RedisClusterObject): string;
   connectionSecretOf(resource: RedisClusterObject): string;
+  /** Claims that the data pods of this object mount, by ordinal; none where the data lie on no volume. */
+  claimNamesOf(resource: RedisClusterObject, record: DataSetRecord | undefined): readonly string[];
   /** True when the Secret's values hold all that the pods need. */
   credentialsComplete(values: Readonly<Record<string, string>>): boolean;
   /** Whether the connection Secret tells clients another password than the credentials hold. */

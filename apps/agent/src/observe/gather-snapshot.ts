@@ -19,6 +19,7 @@ import type {
 import type { DataSetAccess } from './data-set-access.ts';
 import type { CredentialsSource, LinkPool } from './link-pool.ts';
 import type { OperationCache } from './operation-cache.ts';
+import type { ClaimReader } from './claim-reader.ts';
 import type { MemberCache } from './member-cache.ts';
 import type { PodProjection } from './project-pod.ts';
 import type { SecretContent, SecretReader } from './secret-reader.ts';
@@ -31,6 +32,7 @@ export const STALE_AFTER_MS = 30_000;
 export interface ObserverSettings {
   readonly cache: MemberCache;
   readonly secrets: SecretReader;
+  readonly claims: ClaimReader;
   readonly operations: OperationCache;
   readonly links: LinkPool;
   readonly access: DataSetAccess;
@@ -130,17 +132,23 @@ export class Observer {
     ]);
     const seenNodes = cache.nodes();
     const readyNodes = seenNodes && new Set(seenNodes.filter((node) => node.ready).map((node) => node.name));
-    const children = cache.childrenOf(owner);
+    const labelled = cache.childrenOf(owner);
     const secretChildren = [credentials, connection]
       .filter((secret) => secret !== undefined)
       .map((secret) => toSecretChild(secret, access.digestOf(secret.values)));
-    const record = children.map((child) => access.readRecord(child)).find((found) => found !== undefined);
-    const nodes = await this.#addHeard(seenNodes ?? [], pods, record);
+    const record = labelled.map((child) => access.readRecord(child)).find((found) => found !== undefined);
+    const [nodes, unlabelled] = await Promise.all([
+      this.#addHeard(seenNodes ?? [], pods, record),
+      this.#settings.claims.readUnlabelled(
+        { ...key, hash: access.hashOf(resource), names: access.claimNamesOf(resource, record) },
+        labelled,
+      ),
+    ]);
     return {
       observedAtMs: this.#observedAtMs(clock.nowMs()),
       resource,
       crdTerminating,
-      children: [...children, ...secretChildren],
+      children: [...labelled, ...unlabelled, ...secretChildren],
       ...(record === undefined ? {} : { record }),
       ...this.#operations(owner),
       pods: pods.map((pod) => toPodSnapshot(pod, readyNodes)).sort((a, b) => a.ordinal - b.ordinal),

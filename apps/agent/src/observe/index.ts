@@ -1,3 +1,4 @@
+export { ClaimReader } from './claim-reader.ts';
 export { CredentialsObserver } from './observe-credentials.ts';
 export type { DataSetAccess } from './data-set-access.ts';
 export { Observer, STALE_AFTER_MS } from './gather-snapshot.ts';

@@ -1,5 +1,5 @@
 /** What the cache keeps of a pod. Pods are the most numerous objects, so this is small and flat. */
-import { LABEL, memoryLimitBytes } from '#domain';
+import { LABEL, LAST_WORDS, memoryLimitBytes } from '#domain';
 import type { KubeObject, PodSnapshot } from '#domain';
 
 export interface PodProjection extends Omit<PodSnapshot, 'nodeReady'> {
@@ -10,11 +10,13 @@ export interface PodProjection extends Omit<PodSnapshot, 'nodeReady'> {
 
 interface ContainerState {
   readonly waiting?: { readonly reason?: string; readonly message?: string };
+  readonly terminated?: { readonly message?: string };
 }
 interface ContainerStatus {
   readonly name: string;
   readonly restartCount?: number;
   readonly state?: ContainerState;
+  readonly lastState?: ContainerState;
 }
 interface PodCondition {
   readonly type: string;
@@ -60,6 +62,14 @@ const readWaitingReason = (pod: PodFields): string | undefined => {
   if (waiting !== undefined && !STARTING.has(waiting.reason)) return joinReason(waiting.reason, waiting.message);
   const scheduled = conditionOf(pod, 'PodScheduled');
   return scheduled?.status === 'False' ? joinReason(scheduled.reason, scheduled.message) : undefined;
+};
+
+/** What our entrypoint left behind at its last end, while the pod is not ready: later nobody needs it. */
+const readLastWords = (pod: PodFields): string | undefined => {
+  if (conditionOf(pod, 'Ready')?.status === 'True') return undefined;
+  const [first] = pod.status?.containerStatuses ?? [];
+  const message = first?.state?.terminated?.message ?? first?.lastState?.terminated?.message;
+  return message !== undefined && LAST_WORDS.test(message) ? message.trim().slice(0, MAX_REASON) : undefined;
 };
 
 const readOrdinal = (name: string): number => Number(/-(\d+)$/.exec(name)?.[1] ?? 0);
@@ -112,6 +122,7 @@ export const projectPod = (object: KubeObject): PodProjection => {
     ready: conditionOf(pod, 'Ready')?.status === 'True',
     restarts: readRestarts(pod),
     ...optional('waitingReason', readWaitingReason(pod)),
+    ...optional('lastWords', readLastWords(pod)),
     ...optional('image', pod.spec?.containers?.[0]?.image),
     ...optional('memoryLimitBytes', memoryLimitBytes(pod.spec?.containers?.[0]?.resources)),
     ...optional('controllerRevision', labels['controller-revision-hash']),

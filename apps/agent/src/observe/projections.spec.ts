@@ -82,6 +82,23 @@ describe('projectPod', () => {
     expect(projectPod(unscheduled).waitingReason).toBe('Unschedulable: 0/2 nodes');
   });
 
+  it('keeps the last words of our entrypoint, and only while the pod is not ready', () => {
+    const said = (message: string, ready = 'False', where = 'lastState') =>
+      projectPod(
+        podObject({
+          status: {
+            phase: 'Running',
+            conditions: [{ type: 'Ready', status: ready }],
+            containerStatuses: [{ name: 'redis', [where]: { terminated: { message } } }],
+          },
+        }),
+      ).lastWords;
+    expect(said('atoll-volume-full\n')).toBe('atoll-volume-full');
+    expect(said('atoll-no-room free=1', 'False', 'state')).toBe('atoll-no-room free=1');
+    expect(said('atoll-volume-full\n', 'True')).toBeUndefined();
+    expect(said('panic: out of memory')).toBeUndefined();
+  });
+
   it('has no address before Kubernetes gives one, and knows a lost node', () => {
     expect(projectPod(podObject({ status: { phase: 'Pending', podIP: '' } }))).not.toHaveProperty('ip');
     expect(projectPod(podObject({ status: { phase: 'Running', reason: 'NodeLost' } })).nodeLost).toBe(true);

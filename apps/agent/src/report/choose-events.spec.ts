@@ -55,4 +55,14 @@ describe('chooseEvents', () => {
       { severity: 'Warning', reason: 'EvictPodFailed', message: 'A budget forbids it now.' },
     ]);
   });
+
+  it('tells once that an old folder lies on a volume, with its size', () => {
+    const entry = { pod: 'cache-2', file: 'left-behind.1764640000', at: '', reason: 'LeftBehind', bytes: 41_943_040 };
+    const after = { phase: 'Ready', setAside: [entry] } as const;
+    const [event] = chooseEvents({ phase: 'Ready' }, after, { done: [] });
+    expect(event).toMatchObject({ severity: 'Normal', reason: 'LeftBehind' });
+    expect(event?.message).toContain('cache-2');
+    expect(event?.message).toContain('/data/left-behind.1764640000 (40 MiB)');
+    expect(chooseEvents(after, after, { done: [] })).toEqual([]);
+  });
 });

@@ -2,6 +2,7 @@
  * Which Kubernetes Events a pass deserves: one for each thing that was done that a person wants to know, one for a change
  * of phase, one for a failure. A settled pass gives none. Events are for people; nothing is decided from them.
  */
+import { LEFT_BEHIND, describeBytes } from '#domain';
 import type { ActionKind, PlanResult, RedisClusterStatus } from '#domain';
 import { groupByReason } from './flight-recorder.ts';
 
@@ -34,6 +35,20 @@ const ofPhase = (before: RedisClusterStatus | undefined, after: RedisClusterStat
   ];
 };
 
+/** What a pod left when it was scaled away lies on its volume since this pass. */
+const ofLeftFolders = (before: RedisClusterStatus | undefined, after: RedisClusterStatus): EventToTell[] => {
+  const known = new Set((before?.setAside ?? []).map(({ pod, file }) => `${pod}/${file}`));
+  return (after.setAside ?? [])
+    .filter(({ pod, file, reason }) => reason === LEFT_BEHIND && !known.has(`${pod}/${file}`))
+    .map(({ pod, file, bytes = 0 }) => ({
+      severity: 'Normal',
+      reason: LEFT_BEHIND,
+      message:
+        `${pod} came back to a volume of an earlier size; what lay there is kept in /data/${file} ` +
+        `(${describeBytes(bytes)}) until somebody removes it: docs/how-to/full-volumes.md.`,
+    }));
+};
+
 /** Events of one pass, in the order to tell them; consecutive actions of one reason are one event. */
 export const chooseEvents = (
   before: RedisClusterStatus | undefined,
@@ -49,6 +64,6 @@ export const chooseEvents = (
   if (result.failure !== undefined) {
     events.push({ severity: 'Warning', reason: result.failure.reason, message: result.failure.message });
   }
-  events.push(...ofPhase(before, after));
+  events.push(...ofLeftFolders(before, after), ...ofPhase(before, after));
   return events;
 };

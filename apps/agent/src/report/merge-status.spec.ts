@@ -133,6 +133,27 @@ describe('mergeStatus', () => {
     expect(last.decisions?.[0]?.reason).toBe('Reason10');
     expect(last.decisions?.at(-1)?.reason).toBe('Reason29');
   });
+
+  it('what was set aside by an action stays; of folders that pods left behind the plan tells those that are there now', () => {
+    const setAside: Action = {
+      kind: 'SetAside',
+      pod: 'cache-1',
+      expectRunId: 'r',
+      file: 'set-aside-1.rdb',
+      reason: 'TwoPrimaries',
+      message: 'It is kept.',
+      disruptive: false,
+    };
+    const left = { pod: 'cache-2', file: 'left-behind.1', at: first, reason: 'LeftBehind', bytes: 4_096 };
+    const plan = planOf([ready('True')], [setAside]);
+    const withLeft = { ...plan, status: { ...plan.status, setAside: [left] } };
+    const before = merge(withLeft, { result: { done: [setAside] } });
+    expect(before.setAside?.map(({ file }) => file)).toEqual(['set-aside-1.rdb', 'left-behind.1']);
+    expect(merge(withLeft, { last: before }).setAside).toEqual(before.setAside);
+    expect(merge(planOf([ready('True')]), { last: before }).setAside?.map(({ file }) => file)).toEqual([
+      'set-aside-1.rdb',
+    ]);
+  });
 });
 
 describe('mergeStatus: what servers refused', () => {

@@ -3,7 +3,7 @@
  * flight recorder) from the last status, and what happened to the plan. Invariant: the same picture twice gives an equal
  * status, so a settled object is never written again; a status that moves by itself would wake its own watch for ever.
  */
-import { ANNOTATION } from '#domain';
+import { ANNOTATION, LEFT_BEHIND } from '#domain';
 import type {
   Condition,
   ConfigStatus,
@@ -105,20 +105,23 @@ const hubGenerationOf = (resource: RedisClusterObject): number | undefined => {
 /** Old entries go first: the files are the users' to take or to remove, and a status must not grow for ever. */
 const MAX_SET_ASIDE = 10;
 
-/** What was kept, once it is complete: only done actions count, since a rival is erased on the strength of this. */
-const mergeSetAside = ({ last, result, now }: MergeStatusInput): readonly SetAsideStatus[] => {
-  const known = last?.setAside ?? [];
+/**
+ * What was kept, once it is complete: only done actions count, since a rival is erased on the strength of this. Of folders
+ * that pods left behind the plan says what lies there now.
+ */
+const mergeSetAside = ({ last, plan, result, now }: MergeStatusInput): readonly SetAsideStatus[] => {
+  const known = (last?.setAside ?? []).filter(({ reason }) => reason !== LEFT_BEHIND);
   const fresh = result.done.flatMap((action) =>
     action.kind === 'SetAside' && !known.some(({ pod, file }) => pod === action.pod && file === action.file)
       ? [{ pod: action.pod, file: action.file, at: now, reason: action.reason }]
       : [],
   );
-  return [...known, ...fresh].slice(-MAX_SET_ASIDE);
+  return [...[...known, ...fresh].slice(-MAX_SET_ASIDE), ...(plan.status.setAside ?? [])];
 };
 
 /** The complete status to write. Pure; equal input gives equal output. */
 export const mergeStatus = (input: MergeStatusInput): RedisClusterStatus => {
-  const { pods, sentinels, conditions: _, ...states } = input.plan.status;
+  const { pods, sentinels, conditions: _, setAside: __, ...states } = input.plan.status;
   const fresh = decisionsOf(input.plan, input.result, input.now);
   const setAside = mergeSetAside(input);
   return compact({

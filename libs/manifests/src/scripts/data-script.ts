@@ -4,13 +4,17 @@
  * engines' traps: with `appendonly yes` only the AOF is loaded, a lone dump.rdb counts for nothing (measured: 0 of 100
  * keys); with `appendonly no` only the dump is. An engine that finds a newer format does not start at all: after a version was
  * taken back, that is a replica's own file, and the primary gives it another copy. What a pod left when it was scaled away is
- * set aside before it takes part again.
+ * set aside before it takes part again, and it waits where that leaves no room for the copy: nothing is removed for it.
  */
-export const DATA_SCRIPT = String.raw`# Sourced by start-redis.sh. POSIX sh.
+import { NO_ROOM, VOLUME_FULL } from '#domain';
+
+const SCRIPT = String.raw`# Sourced by start-redis.sh, after credentials.sh. POSIX sh.
 DATA=/data
 AOF=$DATA/appendonlydir
 MANIFEST=$AOF/appendonly.aof.manifest
 BASE=appendonly.aof.1.base.rdb
+# What Kubernetes keeps of a container after its end; the agent reads it there.
+LAST_WORDS=/dev/termination-log
 
 # An RDB of no keys is below 200 bytes. In a small one, keys begin with SELECTDB (fe, number) RESIZEDB (fb).
 rdb_has_keys() {
@@ -99,7 +103,69 @@ set_left_aside() {
       if [ "$left" != "$aside" ]; then rm -rf "$left"; fi
     done
   fi
+  wait_for_room
   printf '%s\n' "$stamp" > "$DATA/returned.new" && sync && mv "$DATA/returned.new" "$DATA/returned"
+}
+
+leave_words() { if [ -w "$LAST_WORDS" ]; then printf '%s\n' "$*" > "$LAST_WORDS"; fi; }
+
+bytes_of() { du -sk "$@" 2>/dev/null | awk '{ sum += $1 } END { printf "%.0f\n", sum * 1024 }'; }
+
+# volume_bytes COLUMN: 2 for the size of the volume, 4 for what is free. Nothing where df does not say.
+volume_bytes() {
+  df -Pk "$DATA" 2>/dev/null | awk -v column="$1" 'NR == 2 && $column ~ /^[0-9]+$/ { printf "%.0f\n", $column * 1024 }'
+}
+
+# The file that the primary sends, the append-only base that is made of it, and a twentieth of the volume for what is
+# written meanwhile. A copy is as large as what the fullest peer holds in memory, or as what lies here if none answers.
+needed_bytes() {
+  ask_all "$(setting REDIS_SET)" "$(setting REDIS_PODS)" 6379 "INFO memory"
+  copy=$(cat "$STATE"/answer.* 2>/dev/null | tr -d '\r' | sed -n 's/^used_memory_dataset:\([0-9][0-9]*\)$/\1/p' | sort -n | tail -n 1)
+  rm -f "$STATE"/answer.*
+  copies=1
+  if [ "$(setting PERSISTENCE)" = on ]; then copies=2; fi
+  echo $((copies * ${'${copy:-$aside_bytes}'} + volume_size / 20))
+}
+
+# Where what lies aside is less than a twentieth of the volume, it is not what the room is wanting for.
+lacks_room() {
+  aside_bytes=$(bytes_of "$DATA"/left-behind.*) volume_size=$(volume_bytes 2) free=$(volume_bytes 4)
+  if [ -z "$free" ] || [ $((aside_bytes * 20)) -le "$volume_size" ]; then return 1; fi
+  needed=$(needed_bytes)
+  [ "$free" -lt "$needed" ]
+}
+
+# Ends once, so that Kubernetes and by it the agent know why. After that it stays, with the port open and nobody let in:
+# the probes leave it alone, a person can look and remove, and it goes on by itself once there is room.
+wait_for_room() {
+  if ! lacks_room; then return 0; fi
+  for folder in "$DATA"/left-behind.*; do :; done
+  say "no room for a copy: $folder takes $aside_bytes bytes, $free are free, $needed are needed"
+  leave_words "@NO_ROOM@ folder=$folder bytes=$aside_bytes free=$free needed=$needed"
+  if [ ! -e "$STATE/no-room" ]; then
+    : > "$STATE/no-room"
+    exit 67
+  fi
+  hold_port
+  while lacks_room; do sleep 5; done
+  kill "$holder" && wait "$holder"
+  trap - TERM
+  rm -f "$STATE/no-room" "$STATE"/hold.*
+  say "there is room for a copy now"
+}
+
+hold_port() {
+  printf 'user default off resetpass resetkeys resetchannels -@all\n' > "$STATE/hold.acl"
+  printf '%s\n' 'port 6379' 'protected-mode no' 'save ""' 'appendonly no' "dir $STATE" "aclfile $STATE/hold.acl" > "$STATE/hold.conf"
+  "$SERVER" "$STATE/hold.conf" > /dev/null 2>&1 &
+  holder=$!
+  trap 'kill "$holder"; exit 67' TERM
+}
+
+# For whoever finds this container ended: on a full disk the engines end, or take no writes.
+note_full_volume() {
+  volume_size=$(volume_bytes 2) free=$(volume_bytes 4)
+  if [ -n "$free" ] && [ "$free" -lt $((volume_size / 50)) ]; then leave_words "@VOLUME_FULL@"; fi
 }
 
 # Never written to: the very first base and no command since.
@@ -132,3 +198,5 @@ choose_appendonly() {
   fi
 }
 `;
+
+export const DATA_SCRIPT = SCRIPT.replaceAll('@NO_ROOM@', NO_ROOM).replaceAll('@VOLUME_FULL@', VOLUME_FULL);

@@ -9,9 +9,10 @@
  * take it for the newest state and start as primary. While persistence is off the pod tells in the server's process title
  * whether its settings still say so: the agent starts no file before that, since this probe would remove it.
  *
- * In the same way it ends, with the agent away too, what the entrypoint began for a pod that came back to an old volume.
+ * In the same way it ends, with the agent away too, what the entrypoint began for a pod that came back to an old volume,
+ * and the title tells what was set aside there.
  */
-import { AOF_SEEN, REPLICA_PRIORITY } from '#domain';
+import { AOF_SEEN, LEFT_SEEN, REPLICA_PRIORITY } from '#domain';
 
 const SCRIPT = String.raw`#!/bin/sh
 # Usage: probe-redis.sh liveness|readiness
@@ -34,6 +35,27 @@ end_return() {
   ask_as atoll 127.0.0.1 6379 'CONFIG SET replica-priority @PRIORITY@' >/dev/null && printf '\n' > "$STATE/held"
 }
 
+# What lies aside on the volume, for the agent, which reads the title anyway.
+list_left() {
+  for left in /data/left-behind.*; do
+    if [ -d "$left" ]; then du -sk "$left" | awk -v second="${'${left##*.}'}" '{ printf " @LEFT_SEEN@%s:%.0f", second, $1 * 1024 }'; fi
+  done
+}
+
+# title: the template of the process title; nothing where it is as the engine has it by itself, and was.
+title() {
+  aof=$(setting AOF) left=$(list_left)
+  if [ "$(setting PERSISTENCE)" = off ]; then
+    told="$left @AOF_SEEN@${'${aof:-keep}'}"
+  elif [ -n "$left" ] || [ -s "$STATE/title" ]; then
+    told=$left
+  else
+    return
+  fi
+  printf '%s' "$told" > "$STATE/title"
+  printf '{title} {listen-addr} {server-mode}%s' "$told"
+}
+
 case $1 in
   liveness)
     answer=$(ask 127.0.0.1 6379 PING | tail -n 1)
@@ -48,10 +70,10 @@ case $1 in
     end_return
     asker=sentinel
     set -- PING ROLE
-    if [ "$(setting PERSISTENCE)" = off ]; then
+    template=$(title)
+    if [ -n "$template" ]; then
       asker=atoll
-      aof=$(setting AOF)
-      set -- "$@" "CONFIG SET proc-title-template \"{title} {listen-addr} {server-mode} @AOF_SEEN@${'${aof:-keep}'}\""
+      set -- "$@" "CONFIG SET proc-title-template \"$template\""
     fi
     ask_as "$asker" 127.0.0.1 6379 "$@" | awk '
       NR == 2 { pong = ($0 == "PONG") }
@@ -67,4 +89,6 @@ case $1 in
 esac
 `;
 
-export const PROBE_REDIS_SCRIPT = SCRIPT.replaceAll('@AOF_SEEN@', AOF_SEEN).replaceAll('@PRIORITY@', REPLICA_PRIORITY);
+export const PROBE_REDIS_SCRIPT = SCRIPT.replaceAll('@AOF_SEEN@', AOF_SEEN)
+  .replaceAll('@LEFT_SEEN@', LEFT_SEEN)
+  .replaceAll('@PRIORITY@', REPLICA_PRIORITY);

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -95,6 +96,78 @@ describe('a pod that comes back to a volume of an earlier membership', () => {
     expect(started.status).toBe(0);
   });
 
+  describe('where that leaves little room on the volume', () => {
+    /** 64 KiB and more lie there. */
+    const disk = { 'dump.rdb': Buffer.concat([RDB_WITH_KEY, randomBytes(65_536)]) };
+    const peer = `${names.redis}-1.${names.podsService}`;
+    /** A volume of so many KiB, of which so many are free, and many more from the given call on. */
+    const df = (sizeKib: number, freeKib: number, roomFromCall = 1_000): string => `#!/bin/sh
+echo >> "$FAKE/df-calls"
+free=${freeKib}
+if [ "$(wc -l < "$FAKE/df-calls")" -ge ${roomFromCall} ]; then free=${sizeKib}; fi
+echo 'Filesystem 1024-blocks Used Available Capacity Mounted on'
+echo "/dev/sdz ${sizeKib} 1 $free 1% /data"
+`;
+    const come = (program: string, more: Partial<Parameters<typeof start>[0]> = {}): GuardRun =>
+      start({
+        spec: spec('Sentinel'),
+        disk,
+        answers: allSentinels(HERE[1]),
+        returning,
+        programs: { df: program },
+        ...more,
+      });
+    const NOT_DONE = { role: '', status: 67 } as const;
+
+    it('it ends with words that Kubernetes keeps, and removes nothing', () => {
+      const ended = come(df(400, 100));
+      expect(ended).toMatchObject(NOT_DONE);
+      expect(ended.read('last-words')).toMatch(
+        /^atoll-no-room folder=\S+\/data\/left-behind\.1764640000 bytes=\d{5,6} free=102400 needed=\d{6}\n$/,
+      );
+      expect(asides(ended)).toEqual(['left-behind.1764640000']);
+      expect(ended.read('data/returned')).toBe('');
+    });
+
+    it('started again it waits with an open port for the room, and goes on by itself', () => {
+      const state = { 'no-room': '' };
+      const waited = come(df(400, 100, 6), { state, server: '#!/bin/sh\necho "$1" >> "$FAKE/started"\n' });
+      expect(waited).toMatchObject({ role: 'replica', status: 0 });
+      expect(waited.read('bin/started')).toMatch(/^\S+hold\.conf\n[^]*redis\.conf\n$/);
+      expect(waited.read('last-words')).toMatch(/^atoll-no-room /);
+      expect(asides(waited)).toEqual(['left-behind.1764640000']);
+      expect(waited.read('data/returned')).toBe('1764640000\n');
+      expect(waited.read('run/no-room')).toBe('');
+    });
+
+    it('it needs as much as the fullest peer holds, twice, or once where nothing is kept', () => {
+      const peerHolds = (bytes: number) => ({
+        answers: { ...allSentinels(HERE[1]), [peer]: `OK\nused_memory:1\r\nused_memory_dataset:${bytes}\r\n` },
+      });
+      expect(come(df(400, 100), peerHolds(40_000)).status).toBe(0);
+      expect(come(df(400, 100), peerHolds(41_000)).status).toBe(67);
+      const kept = { ...peerHolds(81_000), spec: spec('Sentinel', false) };
+      expect(come(df(400, 100), kept).status).toBe(0);
+      expect(come(df(400, 100), { ...kept, ...peerHolds(82_000) }).status).toBe(67);
+    });
+
+    it.each([
+      ['it is not what the room is wanting for', df(4_000_000, 0)],
+      ['nothing tells how full the volume is', '#!/bin/sh\nexit 1\n'],
+    ])('it starts all the same: %s', (_, program) => {
+      const started = come(program);
+      expect(started.status).toBe(0);
+      expect(started.read('bin/questions')).not.toMatch(/INFO memory/);
+    });
+
+    it('a member is not judged; its words tell of a full volume in case it ends', () => {
+      const full = come(df(1_000, 10), { returning: {} });
+      expect(full).toMatchObject({ role: 'replica', status: 0 });
+      expect(full.read('last-words')).toBe('atoll-volume-full\n');
+      expect(come(df(1_000, 30), { returning: {} }).read('last-words')).toBe('');
+    });
+  });
+
   describe('its readiness probe', () => {
     const linked = (keys: number): string => `OK\nslave\n10.0.0.7\n6379\nconnected\n100\n${keys}\n`;
     const probe = (answer: string): GuardRun =>
@@ -116,6 +189,22 @@ describe('a pod that comes back to a volume of an earlier membership', () => {
       expect(probed.read('run/held').trim()).toBe('');
       expect(probed.read('bin/questions')).toMatch(/CONFIG SET replica-priority 100/);
       expect(probed.read('data/appendonlydir/appendonly.aof.manifest')).not.toBe('');
+    });
+
+    it('tells in the process title what lies aside, until it is gone', () => {
+      expect(probe(linked(3)).read('bin/questions')).toMatch(
+        /CONFIG SET proc-title-template "\{title\} \{listen-addr\} \{server-mode\} left=1764640000:\d{4,6}"/,
+      );
+      const look = (state: Readonly<Record<string, string>>, enabled = true): string =>
+        start(
+          { spec: spec('Sentinel', enabled), state, answers: { '127.0.0.1': linked(3) } },
+          'probe-redis.sh',
+          undefined,
+          ['readiness'],
+        ).read('bin/questions');
+      expect(look({})).not.toMatch(/proc-title-template/);
+      expect(look({ title: ' left=1:2' })).toMatch(/proc-title-template "\{title\} \{listen-addr\} \{server-mode\}"/);
+      expect(look({}, false)).toMatch(/\{server-mode\} aof=keep"/);
     });
 
     it.each([

@@ -25,7 +25,8 @@
 import { WAITING_PRIMARY_HOST, WAITING_PRIMARY_PORT } from '#domain';
 
 const SCRIPT = String.raw`#!/bin/sh
-# Usage: start-redis.sh. Exit codes: 64 no settings, 65 no credentials, 66 the data folder cannot be prepared.
+# Usage: start-redis.sh. Exit codes: 64 no settings, 65 no credentials, 66 the data folder cannot be prepared,
+# 67 no room for a copy beside what was set aside.
 set -u
 umask 077
 . /etc/atoll/scripts/credentials.sh
@@ -241,6 +242,7 @@ case $role in
   replica) say "starting as replica of $primary_host: $why" ;;
   waiting) say "waiting for Sentinel or the agent: $why" ;;
 esac
+note_full_volume
 exec "$SERVER" "$STATE/redis.conf"
 `;
 

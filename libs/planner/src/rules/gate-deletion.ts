@@ -1,13 +1,15 @@
 /**
  * A RedisCluster that is being deleted. `deletionPolicy` alone decides what goes: Deny keeps everything and asks;
  * RetainVolumes deletes what runs and keeps volumes, record and credentials, so that the same data set can be taken up
- * again; Delete takes those too, the credentials after all else, since only they tell which Secrets of users are ours; Snapshot keeps one volume with a last RDB on it (keep-last-snapshot.ts). The finalizer goes last, when nothing of what had to go is left: an agent killed in
+ * again (the record is told the number of data pods first); Delete takes those too, the credentials after all else, since only they tell which Secrets of users are ours; Snapshot keeps one volume with a last RDB on it (keep-last-snapshot.ts). The finalizer goes last, when nothing of what had to go is left: an agent killed in
  * between finds the object still there and goes on. Children are ours only with both the label and the name.
  */
 import { FINALIZER, LABEL } from '#domain';
 import type { Action, DeletionPolicy, KubeObject } from '#domain';
 import type { ClusterView } from '../cluster-view.ts';
+import { findChild } from '../find-child.ts';
 import { isKeptAside, isKeptClaim, keepLastSnapshot } from '../keep-last-snapshot.ts';
+import { writeRecord } from '../make-action.ts';
 import { askPerson } from '../rule.ts';
 import type { Rule, RuleOutcome } from '../rule.ts';
 
@@ -37,6 +39,19 @@ export const gateDeletion: Rule = {
 const isAnythingLeft = ({ snapshot, dataPods, sentinelPods }: ClusterView): boolean =>
   snapshot.children.length + dataPods.length + sentinelPods.length > 0;
 
+/**
+ * Into the record, which stays, before the last object goes that tells it: whoever takes the data set up again needs it
+ * (forget-members.ts).
+ */
+const countMembers = (view: ClusterView): readonly Action[] => {
+  const set = findChild(view.snapshot, 'StatefulSet', view.names.redis);
+  const members = view.live.size;
+  if (set === undefined || set.metadata.deletionTimestamp !== undefined) return [];
+  if (view.snapshot.record === undefined || members === undefined || view.record?.members === members) return [];
+  const message = `The record keeps that the data set has ${members} data pods; its volumes stay.`;
+  return [writeRecord(view, { members }, 'CountingMembers', message)];
+};
+
 const deleteChildren = (view: ClusterView, policy: DeletionPolicy): RuleOutcome => {
   const doomed = view.snapshot.children.filter((child) => isOurs(view, child) && !isKept(view, child, policy));
   const pods = view.dataPods.length + view.sentinelPods.length;
@@ -51,7 +66,8 @@ const deleteChildren = (view: ClusterView, policy: DeletionPolicy): RuleOutcome 
   }
   const others = doomed.filter((child) => !isCredentials(view, child));
   const next = others.length > 0 ? others : doomed;
-  const actions = next.filter((child) => child.metadata.deletionTimestamp === undefined).map(deleteChild);
+  const deletions = next.filter((child) => child.metadata.deletionTimestamp === undefined).map(deleteChild);
+  const actions = [...(policy === 'RetainVolumes' ? countMembers(view) : []), ...deletions];
   const message = `Waiting until ${doomed.length} objects and ${pods} pods are gone (deletionPolicy ${policy}).`;
   return {
     reason: 'DeletingChildren',

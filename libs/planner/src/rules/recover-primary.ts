@@ -198,7 +198,9 @@ const wasLinkedUntil = ({ snapshot }: ClusterView, { facts }: AnsweringPod, ende
 const canReturnAlone = (view: ClusterView, silent: readonly { name: string }[]): boolean =>
   silent.every(({ name }) => {
     const pod = view.dataPods.find((candidate) => candidate.name === name);
-    return pod === undefined || (pod.nodeReady && (pod.waitingReason === undefined || restartsSoon(pod)));
+    if (pod === undefined) return true;
+    const stands = pod.waitingReason === undefined && pod.lastWords === undefined;
+    return pod.nodeReady && (stands || restartsSoon(pod));
   });
 
 const startEmpty = (view: ClusterView, ready: readonly AnsweringPod[]): RuleOutcome => {

@@ -101,6 +101,136 @@ describe('the volume of a pod that was scaled away, when the pod comes back', { 
     expectNothingLost(anew);
   });
 
+  it.each([
+    ['Replication', 2, 1],
+    ['Replication', 3, 1],
+    ['Sentinel', 3, 2],
+  ] as const)(
+    'mode %s, %i → %i, deleted, and taken up with the size of before: nothing old is promoted',
+    (mode, size, less) => {
+      const others = Array.from({ length: less }, (_, ordinal) => ordinal);
+      for (const second of [91, 93, 95]) {
+        expectNothingLost(
+          playStory(
+            {
+              spec: { mode, size, ...VOLUMES },
+              seconds: 330,
+              events: {
+                20: EVENT.editSpec({ size: less }),
+                70: EVENT.deleteObject,
+                90: EVENT.applyAgain,
+                [second]: crash(...others),
+              },
+            },
+            plan,
+          ),
+        );
+      }
+    },
+  );
+
+  it.each(['Replication', 'Sentinel'] as const)(
+    'mode %s, deleted, and taken up with a size that leaves out the primary: it hands over before it goes',
+    (mode) => {
+      const result = playStory(
+        {
+          spec: { mode, size: 3, ...VOLUMES },
+          seconds: 330,
+          events: {
+            20: all(EVENT.deletePod(0), EVENT.deletePod(1)),
+            70: EVENT.deleteObject,
+            90: all(EVENT.applyAgain, EVENT.editSpec({ size: 2 })),
+          },
+        },
+        plan,
+      );
+      expectNothingLost(result);
+    },
+  );
+
+  it('a Standalone, deleted, and taken up as three with Sentinels: it has them at last, and every key', () => {
+    const result = playStory(
+      {
+        spec: { mode: 'Standalone', ...VOLUMES },
+        seconds: 330,
+        events: {
+          70: EVENT.deleteObject,
+          90: all(EVENT.applyAgain, EVENT.editSpec({ mode: 'Sentinel', size: 3 })),
+        },
+      },
+      plan,
+    );
+    expectNothingLost(result);
+    expect(result.world.resource?.status).toMatchObject({ size: 3, readyPods: 3 });
+  });
+
+  it.each([
+    ['Replication', 72],
+    ['Replication', 74],
+    ['Sentinel', 72],
+    ['Sentinel', 74],
+  ] as const)('mode %s: a claim that was restored by hand, without labels, is as old (crash at %i)', (mode, second) => {
+    const result = playStory(
+      {
+        spec: { mode, size: 2, ...VOLUMES },
+        seconds: 260,
+        events: {
+          60: EVENT.restoreClaim(2, 20),
+          70: EVENT.editSpec({ size: 3 }),
+          [second]: crash(0, 1),
+        },
+      },
+      plan,
+    );
+    expectNothingLost(result);
+    expect(result.log.filter((line) => line.includes('of an earlier membership aside'))).toHaveLength(1);
+  });
+
+  it.each([
+    [
+      'asleep and larger in one edit',
+      { 70: EVENT.editSpec({ hibernation: true, size: 3 }), 110: EVENT.editSpec({ hibernation: false }) },
+      112,
+    ],
+    [
+      'larger and on bigger volumes in one edit',
+      { 70: EVENT.editSpec({ size: 3, storage: { type: 'PersistentVolume', size: '2Gi' } }) },
+      72,
+    ],
+  ] as const)('stays no copy: %s', (_, events, crashed) => {
+    for (const others of [crash(0, 1), EVENT.deleteAllPods]) {
+      const result = playStory(
+        {
+          spec: { mode: 'Replication', size: 3, ...VOLUMES },
+          seconds: 360,
+          events: { 20: EVENT.editSpec({ size: 2 }), ...events, [crashed]: others },
+        },
+        plan,
+      );
+      expectNothingLost(result);
+    }
+  });
+
+  it.each(['Replication', 'Sentinel'] as const)(
+    'mode %s, asleep and smaller in one edit, deletionPolicy Delete: no volume goes before it is awake and whole',
+    (mode) => {
+      const result = playStory(
+        {
+          spec: { mode, size: 3, deletionPolicy: 'Delete', ...VOLUMES },
+          seconds: 300,
+          events: {
+            20: EVENT.deletePod(0),
+            70: EVENT.editSpec({ hibernation: true, size: 2 }),
+            110: EVENT.editSpec({ hibernation: false }),
+          },
+        },
+        plan,
+      );
+      expectNothingLost(result);
+      expect(result.world.volumes.size).toBe(2);
+    },
+  );
+
   it('is a member again once it was linked: then a dead primary is followed by it', () => {
     const result = play({ mode: 'Replication', size: 2 }, { size: 1 }, { 110: EVENT.deletePod(0) });
     expectNothingLost(result);

@@ -17,7 +17,7 @@ export const GUARD = {
   podIp: '10.0.0.10',
   passwords: { atoll: 'canaryA1', replication: 'canaryB2', sentinel: 'canaryC3', app: 'canaryD4' },
 } as const;
-const PLACES = { '/etc/atoll': 'etc', '/run/atoll': 'run', '/data': 'data' };
+const PLACES = { '/etc/atoll': 'etc', '/run/atoll': 'run', '/data': 'data', '/dev/termination-log': 'last-words' };
 
 const FAKE_CLI = `#!/bin/sh
 printf '%s\\n' "$*" >> "$FAKE/arguments"
@@ -52,6 +52,8 @@ export interface GuardScene {
   readonly state?: Readonly<Record<string, string>>;
   /** The clock stands still, where it else moves a second each time it is read. */
   readonly clockStands?: boolean;
+  /** Further programs by name, in place of the machine's. */
+  readonly programs?: Readonly<Record<string, string>>;
   /** In place of a redis-server that only says its arguments. */
   readonly server?: string;
 }
@@ -104,14 +106,16 @@ const prepare = (scene: GuardScene): { folder: string; move: (text: string) => s
   writeFiles(join(folder, 'run'), scene.state ?? {});
   const fakes = Object.entries(scene.answers ?? {}).map(([host, text]) => [`answer.${host}`, text] as const);
   const later = Object.entries(scene.later ?? {}).map(([host, text]) => [`then.${host}`, text] as const);
-  writeFiles(join(folder, 'bin'), {
-    ...Object.fromEntries([...fakes, ...later]),
+  const programs = {
     'redis-cli': FAKE_CLI,
     'redis-server': serverOf(scene),
     sleep: '#!/bin/sh\n',
     date: dateOf(scene),
-  });
-  for (const name of ['redis-cli', 'redis-server', 'sleep', 'date']) chmodSync(join(folder, 'bin', name), 0o755);
+    ...scene.programs,
+  };
+  writeFiles(folder, { 'last-words': '' });
+  writeFiles(join(folder, 'bin'), { ...Object.fromEntries([...fakes, ...later]), ...programs });
+  for (const name of Object.keys(programs)) chmodSync(join(folder, 'bin', name), 0o755);
   for (const place of ['run', 'data']) mkdirSync(join(folder, place), { recursive: true });
   return { folder, move };
 };

@@ -3,8 +3,10 @@
  * clock that jumped, take a data pod away while another is missing, promote a pod that lacks what a reachable one has,
  * delete data that nobody asked to delete.
  */
+import { LABEL } from '#domain';
 import type { Action, Plan } from '#domain';
-import { isLoading, isReachable, podsOf, redisOf, violate } from './world-state.ts';
+import { parseOrdinal } from '#manifests';
+import { childKey, isLoading, isReachable, podsOf, redisOf, violate } from './world-state.ts';
 import type { SimPod, World } from './world-state.ts';
 
 /** What an agent may still write where it may not act: nothing but its word. */
@@ -70,9 +72,18 @@ const checkPromotion = (world: World, name: string): void => {
   }
 };
 
+/** With deletionPolicy Delete, of a pod that is wanted no more, and a claim that was made for it. */
+const isLeftVolume = (world: World, { objectKind, key }: Extract<Action, { kind: 'DeleteChild' }>): boolean => {
+  const { spec } = world.resource ?? {};
+  const labels = world.children.get(childKey(objectKind, key.name))?.metadata.labels ?? {};
+  const ordinal = parseOrdinal(key.name) ?? 0;
+  return spec?.deletionPolicy === 'Delete' && ordinal >= (spec.size ?? 3) && labels[LABEL.dataSet] !== undefined;
+};
+
 const checkDeleteChild = (world: World, action: Extract<Action, { kind: 'DeleteChild' }>): void => {
   if (world.resource?.metadata.deletionTimestamp !== undefined) return;
   const holdsData = action.objectKind === 'PersistentVolumeClaim' || action.key.name === world.names.redis;
   const deletes = holdsData && ['PersistentVolumeClaim', 'StatefulSet'].includes(action.objectKind);
-  if (deletes) violate(world, `${action.objectKind} ${action.key.name} is deleted, which nobody asked for`);
+  if (deletes && !isLeftVolume(world, action))
+    violate(world, `${action.objectKind} ${action.key.name} is deleted, which nobody asked for`);
 };

@@ -1,7 +1,7 @@
 /** The snapshot that the agent's observer would gather from the simulated world right now. */
-import { ANNOTATION, REDIS_PORT, WAITING_PRIMARY_HOST, WAITING_PRIMARY_PORT } from '#domain';
-import type { PodSnapshot, RedisClusterSnapshot, RedisNodeFacts, SeenExit, SentinelFacts } from '#domain';
-import { CURRENT_RENDER_VERSION, decodeRecord } from '#manifests';
+import { ANNOTATION, LABEL, REDIS_PORT, WAITING_PRIMARY_HOST, WAITING_PRIMARY_PORT } from '#domain';
+import type { KubeObject, PodSnapshot, RedisClusterSnapshot, RedisNodeFacts, SeenExit, SentinelFacts } from '#domain';
+import { CURRENT_RENDER_VERSION, decodeRecord, podName, volumeClaimName } from '#manifests';
 import {
   childKey,
   isLoading,
@@ -19,7 +19,7 @@ import { linkedReplicas } from './run-redis.ts';
 
 export const observeWorld = (world: World): RedisClusterSnapshot | undefined => {
   if (world.resource === undefined) return undefined;
-  const children = [...world.children.values()];
+  const children = [...world.children.values()].filter((child) => isFound(world, child));
   const recordMap = world.children.get(childKey('ConfigMap', world.names.record));
   const record = recordMap === undefined ? undefined : decodeRecord(recordMap);
   const data = podsOf(world, 'redis');
@@ -42,6 +42,15 @@ export const observeWorld = (world: World): RedisClusterSnapshot | undefined => 
     })),
     credentialsPresent: world.children.has(childKey('Secret', world.names.credentialsSecret)),
   };
+};
+
+/** By the label, or as a claim by the name under which a data pod would mount it (claim-reader.ts of the agent). */
+const isFound = (world: World, { kind, metadata }: KubeObject): boolean => {
+  if (metadata.labels?.[LABEL.dataSet] === world.names.hash) return true;
+  if (kind !== 'PersistentVolumeClaim') return false;
+  const size = world.resource?.spec.size ?? 3;
+  const names = Array.from({ length: size }, (_, ordinal) => volumeClaimName(podName(world.names.redis, ordinal)));
+  return names.includes(metadata.name);
 };
 
 const describePod = (world: World, pod: SimPod): PodSnapshot => ({

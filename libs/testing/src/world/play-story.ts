@@ -3,7 +3,7 @@
  * which a test compares with the one it expects.
  */
 import type { RedisClusterSpec } from '#domain';
-import { deletePod, killNode, restartContainer, reviveNode } from './run-pods.ts';
+import { deletePod, killNode, restartContainer, restoreClaim, reviveNode } from './run-pods.ts';
 import { promote } from './run-redis.ts';
 import { makeWorld, stepWorld } from './step-world.ts';
 import type { PlanWorld } from './step-world.ts';
@@ -83,6 +83,10 @@ export const EVENT = {
       world.resource = { ...resource, metadata, spec: { ...resource.spec, ...spec } };
       tell(world, `the spec is edited: ${JSON.stringify(spec)}`);
     };
+  },
+  /** A claim under the name that a data pod would mount, made by hand: without labels, with the writes up to that number. */
+  restoreClaim: (ordinal: number, lastWrite: number): StoryEvent => {
+    return (world) => restoreClaim(world, ordinal, lastWrite);
   },
   deleteObject: (world: World): void => {
     const { resource } = world;

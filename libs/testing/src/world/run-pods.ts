@@ -128,19 +128,31 @@ const imageOf = (world: World, component: SimPod['component']): string => {
 const makeVolume = (world: World, claim: string): void => {
   if (world.volumes.has(claim)) return;
   world.volumes.set(claim, new Set());
-  const key = childKey('PersistentVolumeClaim', claim);
-  world.children.set(key, {
+  putClaim(world, claim, { [LABEL.dataSet]: world.names.hash, [LABEL.instance]: 'orders' });
+};
+
+const putClaim = (world: World, name: string, labels: Readonly<Record<string, string>>): void => {
+  world.children.set(childKey('PersistentVolumeClaim', name), {
     apiVersion: 'v1',
     kind: 'PersistentVolumeClaim',
     metadata: {
-      name: claim,
+      name,
       namespace: 'shop',
       uid: makeId(world, 'uid'),
       creationTimestamp: '2026-01-01T00:00:10Z',
-      labels: { [LABEL.dataSet]: world.names.hash, [LABEL.instance]: 'orders' },
+      labels,
     },
     spec: { resources: { requests: { storage: world.lastSpec.storage?.size ?? '1Gi' } } },
   });
+};
+
+/** As after a restore by hand: a StatefulSet finds it by its name, and nothing else of it is known. */
+export const restoreClaim = (world: World, ordinal: number, lastWrite: number): void => {
+  const claim = volumeClaimName(podName(world.names.redis, ordinal));
+  world.volumes.set(claim, new Set([...world.acknowledged].filter((write) => write <= lastWrite)));
+  world.leftBehind.add(claim);
+  putClaim(world, claim, {});
+  tell(world, `claim ${claim} is restored by hand, without labels, as it was at write ${lastWrite}`);
 };
 
 /** The process ends; what it held in memory is gone, what its volume or emptyDir holds stays. */
