@@ -1,4 +1,5 @@
 /** The shape of a running data set is changed: size, Sentinels, mode, persistence, volumes. Nothing is lost by any of it. */
+import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startLedger } from '../tools/ledger/start-ledger.ts';
 import { cleanUp } from './clean-up.ts';
@@ -109,6 +110,23 @@ const volumesOf = async ({ cluster, name }: Watched): Promise<readonly string[]>
   return claims.map(
     ({ metadata, status }) => `${metadata.name} ${metadata.uid} ${(status as { phase: string }).phase}`,
   );
+};
+
+/** The volume of a data pod that does not run becomes a small disk with what was on it; returns what takes that back. */
+const shrinkVolume = async ({ cluster }: Watched, pod: string, size: string): Promise<() => Promise<void>> => {
+  const claim = await getItem(cluster, NAMESPACE, 'pvc', `data-${pod}`);
+  const { volumeName } = claim?.spec as { readonly volumeName: string };
+  const volume = await getItem(cluster, NAMESPACE, 'pv', volumeName);
+  const { path } = (volume?.spec as { readonly hostPath: { readonly path: string } }).hostPath;
+  const nodeName = /\/([^/]+)\/[^/]+$/.exec(path)?.[1] ?? '';
+  const node = cluster.node(Number(nodeName.slice(nodeName.lastIndexOf('-') + 1)));
+  const run = async (line: string): Promise<void> => {
+    const { exitCode, stderr } = await node.exec(['sh', '-c', line]);
+    if (exitCode !== 0) throw new Error(`${line}: ${stderr}`);
+  };
+  const mount = `mount -t tmpfs -o size=${size},mode=0777 tmpfs ${path}`;
+  await run(`mkdir ${path}.kept && cp -a ${path}/. ${path}.kept && ${mount} && cp -a ${path}.kept/. ${path}`);
+  return () => run(`umount -l ${path} && rm -r ${path}.kept`);
 };
 
 describe.concurrent('the shape of a data set', () => {
@@ -231,17 +249,18 @@ describe.concurrent('the shape of a data set', () => {
     await change(watched, { mode: 'Standalone', size: 1 });
     const alone = await expectWhole(watched);
     await onPrimary(watched, 'DEL only-old', `${FILL} between`);
-    await patchSpec(watched, { mode: 'Replication', size: 2 });
-    await waitFor('its pod is there', async () => getItem(cluster, NAMESPACE, 'pod', returning));
-    // Twice: the second time its kubelet waits, and meanwhile the pod that comes back is alone.
     const restarts = async (): Promise<number> =>
       (await getItem<PodItem>(cluster, NAMESPACE, 'pod', primary))?.status.containerStatuses?.[0]?.restartCount ?? 0;
-    await withServerProcess(cluster, NAMESPACE, primary, 'kill -9 $pid');
+    const kill = (): Promise<boolean> =>
+      waitFor('the server is killed', async () => {
+        await withServerProcess(cluster, NAMESPACE, primary, 'kill -9 $pid');
+        return true;
+      });
+    // The second time its kubelet waits ten seconds, and meanwhile the pod that comes back is alone.
+    await kill();
     await waitFor('its container runs again', async () => (await restarts()) >= 1);
-    await waitFor('killed again', async () => {
-      await withServerProcess(cluster, NAMESPACE, primary, 'kill -9 $pid');
-      return true;
-    });
+    await kill();
+    await patchSpec(watched, { mode: 'Replication', size: 2 });
     const whole = await expectWhole(watched);
     expect([whole.status?.currentPrimary, whole.status?.primaryTerm]).toEqual([primary, alone.status?.primaryTerm]);
     await expectReturned(watched, returning, 'value-of-old');
@@ -249,5 +268,35 @@ describe.concurrent('the shape of a data set', () => {
     tellFigures('the only member was killed twice while the other came back', report);
     expect(report).toMatchObject({ lost: [], lostOnReplicas: {} });
     expect(await restarts()).toBeGreaterThanOrEqual(2);
+  });
+
+  it('a pod that comes back waits where what it left takes the room, and goes on once a person made some', async () => {
+    const watched = await create('tight', { ...REPLICATION_SPEC, ...DURABLE });
+    const { cluster, name } = watched;
+    const [primary = '', returning = ''] = (await dataPods(cluster, NAMESPACE, name)).map((pod) => pod.metadata.name);
+    const client = await connectClient(cluster, NAMESPACE, name);
+    expect(await client.set('big', randomBytes(1_500_000).toString('base64'))).toBe('OK');
+    expect(await client.call('WAIT', '1', '10000')).toBe(1);
+    client.disconnect();
+    await change(watched, { size: 1 });
+    const release = await shrinkVolume(watched, returning, '5m');
+    await patchSpec(watched, { size: 2 });
+    const asked = await waitFor('a person is asked', async () => {
+      const object = await readLocal(cluster, NAMESPACE, name);
+      return conditionOf(object, 'ActionRequired') === 'True NoRoomForCopy' ? object : undefined;
+    });
+    const { message = '' } = asked.status?.conditions?.find(({ type }) => type === 'ActionRequired') ?? {};
+    expect(message).toMatch(
+      new RegExp(`^${returning} does not start: beside /data/left-behind\\.\\d+ \\(\\d+ [KM]iB\\)`),
+    );
+    expect(conditionOf(asked, 'Available')).toBe('True PrimaryServes');
+    expect(await redisCli(cluster, NAMESPACE, primary, ['SET meanwhile 1'])).toContain('OK');
+    await waitFor('the folder is removed', async () => {
+      await inPod(watched, returning, 'rm -rf /data/left-behind.*');
+      return true;
+    });
+    await expectWhole(watched);
+    expect(await redisCli(cluster, NAMESPACE, returning, ['STRLEN big', 'GET meanwhile'])).toMatch(/2000000\n1\n/);
+    await release();
   });
 });

@@ -165,7 +165,7 @@ hold_port() {
 # For whoever finds this container ended: on a full disk the engines end, or take no writes.
 note_full_volume() {
   volume_size=$(volume_bytes 2) free=$(volume_bytes 4)
-  if [ -n "$free" ] && [ "$free" -lt $((volume_size / 50)) ]; then leave_words "@VOLUME_FULL@"; fi
+  if [ -n "$free" ] && [ "$free" -lt $((volume_size / 50 + 1048576)) ]; then leave_words "@VOLUME_FULL@"; fi
 }
 
 # Never written to: the very first base and no command since.

@@ -161,10 +161,10 @@ echo "/dev/sdz ${sizeKib} 1 $free 1% /data"
     });
 
     it('a member is not judged; its words tell of a full volume in case it ends', () => {
-      const full = come(df(1_000, 10), { returning: {} });
+      const full = come(df(4_000, 1_100), { returning: {} });
       expect(full).toMatchObject({ role: 'replica', status: 0 });
       expect(full.read('last-words')).toBe('atoll-volume-full\n');
-      expect(come(df(1_000, 30), { returning: {} }).read('last-words')).toBe('');
+      expect(come(df(4_000, 1_110), { returning: {} }).read('last-words')).toBe('');
     });
   });
 
