@@ -64,12 +64,17 @@ const readWaitingReason = (pod: PodFields): string | undefined => {
   return scheduled?.status === 'False' ? joinReason(scheduled.reason, scheduled.message) : undefined;
 };
 
+const readLastMessage = ({ state, lastState }: ContainerStatus): string =>
+  (state?.terminated ?? lastState?.terminated)?.message ?? '';
+
 /** What our entrypoint left behind at its last end, while the pod is not ready: later nobody needs it. */
 const readLastWords = (pod: PodFields): string | undefined => {
   if (conditionOf(pod, 'Ready')?.status === 'True') return undefined;
-  const [first] = pod.status?.containerStatuses ?? [];
-  const message = first?.state?.terminated?.message ?? first?.lastState?.terminated?.message;
-  return message !== undefined && LAST_WORDS.test(message) ? message.trim().slice(0, MAX_REASON) : undefined;
+  const messages = (pod.status?.containerStatuses ?? []).map(readLastMessage);
+  return messages
+    .find((message) => LAST_WORDS.test(message))
+    ?.trim()
+    .slice(0, MAX_REASON);
 };
 
 const readOrdinal = (name: string): number => Number(/-(\d+)$/.exec(name)?.[1] ?? 0);
