@@ -228,6 +228,8 @@ describe.concurrent('the shape of a data set', () => {
     const smaller = await expectWhole(watched);
     expect(smaller.status?.currentPrimary).not.toBe(returning);
     expect(await volumesOf(watched)).toEqual(volumes);
+    // As a claim that was restored by hand: it is found by its name alone.
+    await kubectl(cluster, ['label', 'pvc', `data-${returning}`, '-n', NAMESPACE, 'redis.atoll.dev/data-set-']);
     await onPrimary(watched, 'DEL only-old', `${FILL} between`);
     const up = await change(watched, { size: 3 });
     const whole = await expectWhole(watched);

@@ -16,7 +16,7 @@ const YOUNG_RESTARTS = 5;
 
 /** A verb phrase to follow the pod's name; undefined for a pod that Kubernetes says nothing bad of. */
 export const explainStuckPod = (pod: Explained, snapshot: Children): string | undefined => {
-  if (readLackOfRoom(pod.lastWords) !== undefined) return 'waits: its volume has no room for a copy';
+  if (lacksRoom(pod)) return 'waits: its volume has no room for a copy';
   if (pod.waitingReason === undefined) return undefined;
   const [code = '', ...rest] = pod.waitingReason.split(': ');
   switch (code) {
@@ -33,8 +33,12 @@ export const explainStuckPod = (pod: Explained, snapshot: Children): string | un
 };
 
 /** It ended, and Kubernetes will start it again within the minute; nobody has to do anything yet. */
-export const restartsSoon = ({ waitingReason = '', lastWords, restarts }: Explained): boolean =>
-  lastWords === undefined && waitingReason.startsWith('CrashLoopBackOff') && restarts < YOUNG_RESTARTS;
+export const restartsSoon = (pod: Pick<Explained, 'waitingReason' | 'lastWords' | 'restarts'>): boolean =>
+  !lacksRoom(pod) && pod.waitingReason?.startsWith('CrashLoopBackOff') === true && pod.restarts < YOUNG_RESTARTS;
+
+/** It waits for a person, whatever Kubernetes says of its container. */
+export const lacksRoom = ({ lastWords }: Pick<PodSnapshot, 'lastWords'>): boolean =>
+  readLackOfRoom(lastWords) !== undefined;
 
 /** A claim of a storage class that does not exist stays Pending, and the scheduler does not say so. */
 const explainClaim = (pod: Explained, snapshot: Children): string => {

@@ -108,6 +108,19 @@ describe('a full volume', () => {
     expect(conditionOf(made, 'ActionRequired')?.message).toContain('/data/left-behind.1764640000 (40 MiB)');
   });
 
+  it('a primary that ends on it may come back within the minute: nobody is asked to give up what it holds', () => {
+    const ended = {
+      ready: false,
+      restarts: 1,
+      waitingReason: 'CrashLoopBackOff: back-off 10s',
+      lastWords: VOLUME_FULL,
+    };
+    const facts = { redis: [silentFacts(), waitingFacts(P1, { keys: 90 }), waitingFacts(P2, { keys: 90 })] };
+    const made = plan(withPod(withFacts(settled, facts), P0, ended));
+    expect(conditionOf(made, 'ActionRequired')?.reason).toBe('VolumeFull');
+    expect(made.actions.filter(({ kind }) => kind === 'PromotePod')).toEqual([]);
+  });
+
   it('a replica that ends for it says so', () => {
     const ended = {
       ready: false,

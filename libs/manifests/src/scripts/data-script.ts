@@ -151,6 +151,7 @@ wait_for_room() {
   kill "$holder" && wait "$holder"
   trap - TERM
   rm -f "$STATE/no-room" "$STATE"/hold.*
+  leave_words
   say "there is room for a copy now"
 }
 

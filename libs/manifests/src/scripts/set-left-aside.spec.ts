@@ -97,8 +97,8 @@ describe('a pod that comes back to a volume of an earlier membership', () => {
   });
 
   describe('where that leaves little room on the volume', () => {
-    /** 64 KiB and more lie there. */
-    const disk = { 'dump.rdb': Buffer.concat([RDB_WITH_KEY, randomBytes(65_536)]) };
+    /** 512 KiB and more lie there. */
+    const disk = { 'dump.rdb': Buffer.concat([RDB_WITH_KEY, randomBytes(524_288)]) };
     const peer = `${names.redis}-1.${names.podsService}`;
     /** A volume of so many KiB, of which so many are free, and many more from the given call on. */
     const df = (sizeKib: number, freeKib: number, roomFromCall = 1_000): string => `#!/bin/sh
@@ -120,10 +120,10 @@ echo "/dev/sdz ${sizeKib} 1 $free 1% /data"
     const NOT_DONE = { role: '', status: 67 } as const;
 
     it('it ends with words that Kubernetes keeps, and removes nothing', () => {
-      const ended = come(df(400, 100));
+      const ended = come(df(4_000, 500));
       expect(ended).toMatchObject(NOT_DONE);
       expect(ended.read('last-words')).toMatch(
-        /^atoll-no-room folder=\S+\/data\/left-behind\.1764640000 bytes=\d{5,6} free=102400 needed=\d{6}\n$/,
+        /^atoll-no-room folder=\S+\/data\/left-behind\.1764640000 bytes=\d{6} free=512000 needed=\d{7}\n$/,
       );
       expect(asides(ended)).toEqual(['left-behind.1764640000']);
       expect(ended.read('data/returned')).toBe('');
@@ -131,10 +131,10 @@ echo "/dev/sdz ${sizeKib} 1 $free 1% /data"
 
     it('started again it waits with an open port for the room, and goes on by itself', () => {
       const state = { 'no-room': '' };
-      const waited = come(df(400, 100, 6), { state, server: '#!/bin/sh\necho "$1" >> "$FAKE/started"\n' });
+      const waited = come(df(4_000, 500, 6), { state });
       expect(waited).toMatchObject({ role: 'replica', status: 0 });
-      expect(waited.read('bin/started')).toMatch(/^\S+hold\.conf\n[^]*redis\.conf\n$/);
-      expect(waited.read('last-words')).toMatch(/^atoll-no-room /);
+      expect(waited.told).toMatch(/no room for a copy: [^]*there is room for a copy now/);
+      expect(waited.read('last-words').trim()).toBe('');
       expect(asides(waited)).toEqual(['left-behind.1764640000']);
       expect(waited.read('data/returned')).toBe('1764640000\n');
       expect(waited.read('run/no-room')).toBe('');
@@ -144,11 +144,11 @@ echo "/dev/sdz ${sizeKib} 1 $free 1% /data"
       const peerHolds = (bytes: number) => ({
         answers: { ...allSentinels(HERE[1]), [peer]: `OK\nused_memory:1\r\nused_memory_dataset:${bytes}\r\n` },
       });
-      expect(come(df(400, 100), peerHolds(40_000)).status).toBe(0);
-      expect(come(df(400, 100), peerHolds(41_000)).status).toBe(67);
-      const kept = { ...peerHolds(81_000), spec: spec('Sentinel', false) };
-      expect(come(df(400, 100), kept).status).toBe(0);
-      expect(come(df(400, 100), { ...kept, ...peerHolds(82_000) }).status).toBe(67);
+      expect(come(df(4_000, 1_000), peerHolds(409_000)).status).toBe(0);
+      expect(come(df(4_000, 1_000), peerHolds(410_000)).status).toBe(67);
+      const kept = { ...peerHolds(819_000), spec: spec('Sentinel', false) };
+      expect(come(df(4_000, 1_000), kept).status).toBe(0);
+      expect(come(df(4_000, 1_000), { ...kept, ...peerHolds(820_000) }).status).toBe(67);
     });
 
     it.each([

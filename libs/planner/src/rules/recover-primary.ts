@@ -10,7 +10,7 @@ import { podName } from '#manifests';
 import { answers } from '../cluster-view.ts';
 import type { AnsweringPod, ClusterView, DataPod } from '../cluster-view.ts';
 import { chooseSuccessor } from '../choose-successor.ts';
-import { explainStuckPod, restartsSoon } from '../explain-stuck-pod.ts';
+import { explainStuckPod, lacksRoom, restartsSoon } from '../explain-stuck-pod.ts';
 import { findDeposed, isOfDeposed } from '../find-deposed.ts';
 import { followsAddressOf, isMaster, isUnlinked, isWaiting } from '../replication-role.ts';
 import { judgeSentinels, sentinelsCanDecide } from '../judge-sentinels.ts';
@@ -199,7 +199,7 @@ const canReturnAlone = (view: ClusterView, silent: readonly { name: string }[]):
   silent.every(({ name }) => {
     const pod = view.dataPods.find((candidate) => candidate.name === name);
     if (pod === undefined) return true;
-    const stands = pod.waitingReason === undefined && pod.lastWords === undefined;
+    const stands = pod.waitingReason === undefined && !lacksRoom(pod);
     return pod.nodeReady && (stands || restartsSoon(pod));
   });
 

@@ -148,6 +148,26 @@ describe('the volume of a pod that was scaled away, when the pod comes back', { 
     },
   );
 
+  it('asleep when it was deleted, and taken up larger: what lies on the volumes of an earlier size stays no copy', () => {
+    for (const second of [112, 114]) {
+      const result = playStory(
+        {
+          spec: { mode: 'Replication', size: 3, ...VOLUMES },
+          seconds: 330,
+          events: {
+            20: EVENT.editSpec({ size: 2 }),
+            60: EVENT.editSpec({ hibernation: true }),
+            90: EVENT.deleteObject,
+            110: EVENT.applyAgain,
+            [second]: crash(0, 1),
+          },
+        },
+        plan,
+      );
+      expectNothingLost(result);
+    }
+  });
+
   it('a Standalone, deleted, and taken up as three with Sentinels: it has them at last, and every key', () => {
     const result = playStory(
       {
