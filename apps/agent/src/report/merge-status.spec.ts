@@ -157,7 +157,12 @@ describe('mergeStatus', () => {
 });
 
 describe('mergeStatus: what servers refused', () => {
-  const said = (engine: string, value = 'loud') => ({ key: 'loglevel', value, reason: `${engine} refused it.`, engine });
+  const said = (engine: string, value = 'loud') => ({
+    key: 'loglevel',
+    value,
+    reason: `${engine} refused it.`,
+    engine,
+  });
   const withRefused = (rejected: readonly ReturnType<typeof said>[]): Plan => {
     const plan = planOf([]);
     return { ...plan, status: { ...plan.status, config: { applied: 0, pendingRestart: [], rejected } } };
