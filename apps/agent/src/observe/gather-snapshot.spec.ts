@@ -54,6 +54,7 @@ const look = async (password: string, ...secrets: Record<string, string>[]): Pro
       definitionTerminates: () => false,
     },
     secrets: new SecretReader({ find } as unknown as KubeClient, clock),
+    claims: { readUnlabelled: () => Promise.resolve([]) },
     operations: { of: () => undefined },
     links: {
       retain: () => undefined,
