@@ -37,7 +37,7 @@ export const restartsSoon = (pod: Pick<Explained, 'waitingReason' | 'lastWords' 
   !lacksRoom(pod) && pod.waitingReason?.startsWith('CrashLoopBackOff') === true && pod.restarts < YOUNG_RESTARTS;
 
 /** It waits for a person, whatever Kubernetes says of its container. */
-export const lacksRoom = ({ lastWords }: Pick<PodSnapshot, 'lastWords'>): boolean =>
+export const lacksRoom = ({ lastWords }: { readonly lastWords?: string | undefined }): boolean =>
   readLackOfRoom(lastWords) !== undefined;
 
 /** A claim of a storage class that does not exist stays Pending, and the scheduler does not say so. */

@@ -15,6 +15,7 @@ import {
   wantedUsers,
 } from '#manifests';
 import type { ClusterView } from './cluster-view.ts';
+import { lacksRoom } from './explain-stuck-pod.ts';
 import { findChild } from './find-child.ts';
 
 export interface CredentialsView {
@@ -61,12 +62,13 @@ export interface ServerSeen {
 export const readServers = ({ dataPods, sentinelPods }: ClusterView): readonly ServerSeen[] =>
   [...dataPods, ...sentinelPods]
     .filter((pod) => pod.ip !== undefined && !pod.terminating)
-    .map(({ name, component, facts }) => ({
+    .map(({ name, component, facts, lastWords }) => ({
       pod: name,
       component,
       users: facts.reachable ? facts.users : undefined,
       peerLoginCurrent: facts.reachable ? facts.peerLoginCurrent : undefined,
-      refusesUs: !facts.reachable && facts.reason === 'AUTH',
+      // What waits for room on its volume lets nobody in, and is no server yet.
+      refusesUs: !facts.reachable && facts.reason === 'AUTH' && !lacksRoom({ lastWords }),
     }));
 
 /** Whether a server was asked, and lets this user in by the current password. */

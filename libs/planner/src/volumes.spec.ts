@@ -48,6 +48,14 @@ describe('a pod without room for the copy', () => {
     expect(conditionOf(made, 'Available')?.status).toBe('True');
   });
 
+  it('that it lets nobody in is no trouble with passwords', () => {
+    const refusing = { ...silentFacts(), reason: 'AUTH' } as const;
+    const made = plan({ ...snapshot, redis: { ...snapshot.redis, [P2]: refusing } });
+    expect(conditionOf(made, 'ActionRequired')?.reason).toBe('NoRoomForCopy');
+    for (const type of ['CredentialsInSync', 'Stalled', 'DataAtRisk'])
+      expect(conditionOf(made, type)?.message).not.toMatch(/refuse/);
+  });
+
   it('no longer once its server answers, though it is not ready before it has its copy', () => {
     const copying = { ...snapshot, redis: { ...snapshot.redis, [P2]: waitingFacts(P2) } };
     expect(conditionOf(plan(copying), 'ActionRequired')?.reason).not.toBe('NoRoomForCopy');
