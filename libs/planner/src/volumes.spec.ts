@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { NO_ROOM, VOLUME_FULL } from '#domain';
-import type { DataSetRecord, Plan, RedisClusterSnapshot } from '#domain';
+import type { DataSetRecord, KubeObject, Plan, RedisClusterSnapshot } from '#domain';
 import {
   NOW_MS,
   drawChildren,
@@ -162,6 +162,27 @@ describe('what was set aside on the volumes', () => {
     const before = withResource(settled, { status: { phase: 'Ready', setAside: [ENTRY] } });
     expect(plan(withFacts(before, { redis: [primary, replica, silentFacts()] })).status.setAside).toEqual([ENTRY]);
     expect(plan(before).status.setAside).toEqual([]);
+  });
+});
+
+describe('the volume of a second pod that a rollout needed', () => {
+  const alone = drawSettled({ mode: 'Replication', size: 1, storage: SPEC.storage, persistence: { enabled: false } });
+  const [own] = alone.children.filter(({ kind }) => kind === 'PersistentVolumeClaim');
+  const surging: DataSetRecord = { ...(alone.record as DataSetRecord), surge: 'Removing', surgeVolume: 'Made' };
+  const claim = (labels: Readonly<Record<string, string>>): KubeObject => ({
+    ...(own as KubeObject),
+    metadata: { name: `data-${P1}`, namespace: 'shop', uid: 'uid-second', labels },
+  });
+  const deleted = (labels: Readonly<Record<string, string>>): readonly string[] =>
+    plan({
+      ...alone,
+      record: surging,
+      children: [...drawChildren(alone.resource, surging), claim(labels)],
+    }).actions.flatMap((action) => (action.kind === 'DeleteChild' ? [action.key.name] : []));
+
+  it('goes with the pod if the StatefulSet made it; one that somebody made by hand stays', () => {
+    expect(deleted(own?.metadata.labels ?? {})).toEqual([`data-${P1}`]);
+    expect(deleted({})).toEqual([]);
   });
 });
 

@@ -4,6 +4,7 @@
  * over again, and the extra one goes, with its volume if that was made for it. The record says where this is; everything else follows from the shape
  * that is then wanted, with the same steps and gates as when a user raises and lowers the size (shape/).
  */
+import { LABEL } from '#domain';
 import type { Action, DataSetRecord, KubeObject, ResolvedSpec } from '#domain';
 import { podName, volumeClaimName } from '#manifests';
 import type { AnsweringPod, ClusterView } from '../cluster-view.ts';
@@ -66,11 +67,13 @@ const findSurgeClaim = (view: ClusterView): KubeObject | undefined =>
 
 /**
  * What lay on it was a copy, if it was made for this. One that was there before is left from an earlier size: it is kept
- * with what the pod set aside on it, and so is one of which the record does not say.
+ * with what the pod set aside on it, and so is one of which the record does not say, or which lacks the label that the
+ * StatefulSet gives: somebody made it by hand.
  */
 const removeVolume = (view: ClusterView): Action | undefined => {
   const claim = view.record?.surgeVolume === 'Made' ? findSurgeClaim(view) : undefined;
   if (claim?.metadata.uid === undefined || claim.metadata.deletionTimestamp !== undefined) return undefined;
+  if (claim.metadata.labels?.[LABEL.dataSet] !== view.names.hash) return undefined;
   const { name, namespace = '', uid } = claim.metadata;
   return {
     kind: 'DeleteChild',
