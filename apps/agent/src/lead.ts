@@ -70,7 +70,8 @@ const claimOwnNamespace = async ({ client, scope, mayWrite, log }: LeadSettings)
   }
 };
 
-const linkParts = (settings: LeadSettings, operator: Operator): LinkParts => ({
+/** What the link is given of the operator. */
+export const linkParts = (settings: LeadSettings, operator: Operator): LinkParts => ({
   client: settings.client,
   clock: settings.clock,
   log: settings.log,
