@@ -28,8 +28,8 @@ const DELETES_HALF: Patch = {
 };
 const EMPTY_SNAPSHOT: Patch = {
   file: `${LINK}/desired/desired.repository.js`,
-  find: 'revision: heads[0]?.revision ?? 0,',
-  replaceBy: 'revision: heads[0]?.revision ?? 0, rows: [], lost:',
+  find: 'revision: heads[0].revision,',
+  replaceBy: 'revision: heads[0].revision, rows: [], lost:',
 };
 
 /** Two sides that disagree compare once a minute, and the wrong hub may just have done so. */
