@@ -3,7 +3,7 @@ export { LocalApiServer, LocalCluster, LocalNode, type KubectlOptions } from './
 export { LocalKubernetes, type ClusterRequest, type StartOptions } from './local-kubernetes.ts';
 export type { BuiltImage } from './oci-image.ts';
 export type { PartitionTarget } from './partition-rules.ts';
-export { AGENT_NODE_FLAGS, buildAgentImage } from './agent-image.ts';
+export { buildAgentImage } from './agent-image.ts';
 export { ensureEnginePrograms, type EngineProgram } from './engine-programs.ts';
 export { ENGINE_IMAGES, ensureEngineImage, type EngineImage, type UnavailableImage } from './engine-images.ts';
 export { ensureHelm } from '../setup/ensure-helm.ts';

@@ -40,9 +40,13 @@ export class Lead {
 
   /** Waits until there is a kind to watch; undefined when `signal` ends the wait. */
   static async start(settings: LeadSettings, signal: AbortSignal): Promise<Lead | undefined> {
+    const pause = (): Promise<void> => sleep(LOOK_AT_DEFINITION_MS, undefined, { signal }).catch(() => undefined);
+    // At a start the first answer is under way; once only, for one that was served before may be gone now.
+    const firstAnswer = settings.definition.whenServed.catch(() => undefined);
+    if (!isThere(settings.definition)) await Promise.race([firstAnswer, pause()]);
     while (!isThere(settings.definition)) {
       if (signal.aborted) return undefined;
-      await sleep(LOOK_AT_DEFINITION_MS, undefined, { signal }).catch(() => undefined);
+      await pause();
     }
     await claimOwnNamespace(settings);
     const operator = new Operator(settings);

@@ -1,4 +1,5 @@
 /** The agent's process: reads the configuration, runs, and ends by SIGTERM, SIGINT, or a fault of its own. */
+import './platform/prefer-small-heap.ts';
 import { ConfigError, createLog, parseAgentConfig } from './platform/index.ts';
 import { runAgent } from './run-agent.ts';
 import type { RunningAgent } from './run-agent.ts';

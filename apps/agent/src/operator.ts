@@ -3,7 +3,7 @@
  * Lease; the fence is handed to every writer, since having held the Lease a moment ago proves nothing.
  */
 import { randomInt } from 'node:crypto';
-import { asDataSetId, formatObjectKey } from '#domain';
+import { asDataSetId, formatObjectKey, objectKeyOf } from '#domain';
 import type { Clock, ObjectKey, Plan, PlanResult, RedisClusterObject, RedisClusterSnapshot, Scope } from '#domain';
 import { RESOURCE, readCrdState } from '#kube';
 import type { KubeClient } from '#kube';
@@ -24,6 +24,7 @@ import {
 } from './observe/index.ts';
 import type { MemberCacheSettings, ResourceChange } from './observe/index.ts';
 import { aclExpectation } from './acl-expectation.ts';
+import { FirstLook } from './first-look.ts';
 import { Operations } from './operations.ts';
 import { warnSparingly } from './warn-sparingly.ts';
 import { dataSetAccess, namesOf } from './read-data-set.ts';
@@ -74,6 +75,7 @@ export class Operator {
   readonly #disruptions = new DisruptionBook();
   readonly #loop: ControlLoop;
   readonly #tenure: NamespaceTenure;
+  readonly #firstLook: FirstLook;
 
   /** Starts watching and acting at once. */
   constructor(settings: OperatorSettings) {
@@ -102,6 +104,7 @@ export class Operator {
     const ownsNamespace = (namespace: string): boolean => this.#tenure.owns(namespace);
     this.exporter = new RedisExporter({ cache: this.cache, links: this.#links, ownsNamespace, clock: settings.clock });
     this.#loop = this.#makeLoop();
+    this.#firstLook = new FirstLook({ cache: this.cache, wake: (key) => this.#loop.wake(key), log: settings.log });
   }
 
   get queueDepth(): number {
@@ -226,6 +229,7 @@ export class Operator {
       ...(this.#settings.onQueueWait === undefined ? {} : { onQueueWait: this.#settings.onQueueWait }),
       onPassFailed: (key, error, retryInMs) => {
         const redisCluster = formatObjectKey(key);
+        this.#firstLook.looked(redisCluster);
         sparingly(`pass ${redisCluster}`, 'pass failed', { redisCluster, error: describeError(error), retryInMs });
       },
     });
@@ -240,6 +244,7 @@ export class Operator {
       failure: outcome.result.failure?.message,
       durationMs: Math.round(durationMs),
     });
+    this.#firstLook.looked(formatObjectKey(outcome.key));
     onPass(outcome, durationMs);
   }
 
@@ -259,7 +264,7 @@ export class Operator {
 
   /** Synchronous from the count to the note: no other pass can take the same turn in between. */
   #plan(snapshot: RedisClusterSnapshot): Plan {
-    const key = formatObjectKey(keyOf(snapshot.resource));
+    const key = formatObjectKey(objectKeyOf(snapshot.resource));
     const disruptionsElsewhere = this.#disruptions.countElsewhere(key, this.cache.resources());
     const { clock, gracePeriodMs } = this.#settings;
     const plan = planRedisCluster({
@@ -273,7 +278,7 @@ export class Operator {
 
   #execute(plan: Plan, { resource }: RedisClusterSnapshot): Promise<PlanResult> {
     const { client, mayWrite } = this.#settings;
-    const key = keyOf(resource);
+    const key = objectKeyOf(resource);
     const ownerKey = formatObjectKey(key);
     const dataSetId = asDataSetId(plan.status.dataSetId);
     return executePlan(this.#tenure.restrain(ownerKey, plan), {
@@ -293,8 +298,3 @@ export class Operator {
     });
   }
 }
-
-const keyOf = ({ metadata }: RedisClusterObject): { namespace: string; name: string } => ({
-  namespace: metadata.namespace ?? '',
-  name: metadata.name,
-});

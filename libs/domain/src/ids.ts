@@ -26,3 +26,10 @@ export interface ObjectKey {
 
 /** One text for a key, as used by queues and maps. */
 export const formatObjectKey = (key: ObjectKey): string => `${key.namespace}/${key.name}`;
+
+/** Key of a namespaced object. */
+export const objectKeyOf = ({
+  metadata: { namespace = '', name },
+}: {
+  readonly metadata: { readonly namespace?: string; readonly name: string };
+}): ObjectKey => ({ namespace, name });

@@ -11,9 +11,8 @@ export async function connectByKubeconfig(
   context: string | undefined,
   monotonicMs: () => number,
 ): Promise<KubeConnection> {
-  const { parse } = await import('yaml');
-  const text = await readFile(path, 'utf8');
-  const parsed = parseKubeconfig(parse(text), dirname(resolve(path)), context);
+  const document = await parseDocument(await readFile(path, 'utf8'));
+  const parsed = parseKubeconfig(document, dirname(resolve(path)), context);
   const reader = openMaterials(parsed, monotonicMs);
   const plugin = parsed.plugin && openCredentialPlugin(parsed.plugin);
   return {
@@ -29,6 +28,16 @@ export async function connectByKubeconfig(
       plugin?.invalidate();
     },
   };
+}
+
+/** A kubeconfig may be JSON, as every YAML may; then the YAML parser is not loaded, as it never is in a pod. */
+async function parseDocument(text: string): Promise<unknown> {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    const { parse } = await import('yaml');
+    return parse(text) as unknown;
+  }
 }
 
 function openMaterials(parsed: KubeconfigContext, monotonicMs: () => number) {

@@ -25,8 +25,19 @@ export function crdVersionOf(definition: KubeObject): number {
   return /^[0-9]{1,9}$/.test(text) ? Number(text) : 0;
 }
 
+/** Of objects that were hashed already: tens of kilobytes of schema, which are looked at every half minute for ever. */
+const HASHES = new WeakMap<KubeObject, string>();
+
 /** SHA-256 hex of the schemas of all versions as canonical JSON (RFC 8785): equal exactly when they accept the same. */
 export function crdSchemaHash(definition: KubeObject): string {
+  const known = HASHES.get(definition);
+  if (known !== undefined) return known;
+  const hash = hashSchemas(definition);
+  HASHES.set(definition, hash);
+  return hash;
+}
+
+function hashSchemas(definition: KubeObject): string {
   const versions = (definition as CrdFields).spec?.versions ?? [];
   const schemas = versions.map(({ name, schema }) => ({ name, schema: schema ?? null }));
   return createHash('sha256')

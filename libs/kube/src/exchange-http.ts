@@ -42,7 +42,14 @@ const http = process.getBuiltinModule('node:http');
 const https = process.getBuiltinModule('node:https');
 
 export function exchangeHttp({ origin, agent }: HttpTarget, request: HttpRequest): Promise<HttpAnswer> {
-  const { promise, resolve, reject } = Promise.withResolvers<HttpAnswer>();
+  const { promise, ...settlers } = Promise.withResolvers<HttpAnswer>();
+  // Let go of as soon as it is settled: Node keeps the first request of a TLS connection with all its listeners for as long
+  // as that lives, and a watch's connection would keep the whole list before it.
+  let waiting: typeof settlers | undefined = settlers;
+  const resolve = (answer: HttpAnswer): void => {
+    waiting?.resolve(answer);
+    waiting = undefined;
+  };
   const send = origin.protocol === 'https:' ? https.request : http.request;
   const outgoing = send(origin, {
     agent,
@@ -52,7 +59,8 @@ export function exchangeHttp({ origin, agent }: HttpTarget, request: HttpRequest
   });
   const what = `${request.method} ${request.path.split('?')[0] ?? ''}`;
   const end = (error: unknown): void => {
-    reject(errorOfTransport(what, error));
+    waiting?.reject(errorOfTransport(what, error));
+    waiting = undefined;
     // Without the error: the socket may be idle again already, with nobody left to listen.
     outgoing.destroy();
   };
@@ -118,8 +126,9 @@ interface Outcome {
 function collectAnswer(incoming: IncomingMessage, request: HttpRequest, { resolve, end, heard }: Outcome): void {
   const status = incoming.statusCode ?? 0;
   const isGood = status >= 200 && status <= 299;
-  const chunks: Uint8Array[] = [];
-  const take = isGood ? (request.onChunk ?? chunks.push.bind(chunks)) : chunks.push.bind(chunks);
+  let chunks: Uint8Array[] = [];
+  const keep = (chunk: Uint8Array): unknown => chunks.push(chunk);
+  const take = isGood ? (request.onChunk ?? keep) : keep;
   const guarded = (step: () => void): void => {
     try {
       step();
@@ -136,5 +145,6 @@ function collectAnswer(incoming: IncomingMessage, request: HttpRequest, { resolv
   incoming.on('close', () => {
     if (!incoming.complete) return end(Object.assign(new Error('the connection was cut'), { code: 'ECONNRESET' }));
     resolve({ status, headers: incoming.headers, text: Buffer.concat(chunks).toString('utf8') });
+    chunks = [];
   });
 }

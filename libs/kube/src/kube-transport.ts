@@ -7,6 +7,7 @@
  * parser to WebAssembly, 8 MB, and takes 1.5 MB a connection against 0.15 MB).
  */
 import type { Agent } from 'node:http';
+import { createSecureContext } from 'node:tls';
 import { describeRequest, type DescribedRequest } from './describe-request.ts';
 import { exchangeHttp, type HttpAnswer, type HttpRequest } from './exchange-http.ts';
 import type { KubeConnection, KubeCredentials } from './kube-connection.ts';
@@ -40,12 +41,16 @@ function openAgent(origin: URL, credentials: KubeCredentials): Agent {
     scheduling: 'lifo' as const,
   };
   if (origin.protocol !== 'https:') return new http.Agent(options);
-  return new https.Agent({
-    ...options,
-    rejectUnauthorized,
+  // One context for all connections: given the texts, Node would parse them and keep a context for each of a dozen watches.
+  const secureContext = createSecureContext({
     ...(ca !== undefined && { ca }),
     ...(cert !== undefined && { cert }),
     ...(key !== undefined && { key }),
+  });
+  return new https.Agent({
+    ...options,
+    rejectUnauthorized,
+    secureContext,
     ...(servername !== undefined && { servername }),
   });
 }
@@ -64,7 +69,7 @@ export function createKubeTransport(
   const agents = createAgentCache(origin);
   const attempt = async (request: TransportRequest): Promise<HttpAnswer> => {
     const credentials = await readCredentials(connection);
-    const target = { origin, agent: agents.agentFor(credentials) };
+    const target = { origin, agent: usable(connection, () => agents.agentFor(credentials)) };
     const answer = await exchangeHttp(target, {
       ...request,
       path: `${prefix}${request.path}`,
@@ -93,9 +98,22 @@ async function readCredentials(connection: KubeConnection): Promise<KubeCredenti
   try {
     return await connection.credentials();
   } catch (cause) {
-    const text = cause instanceof Error ? cause.message : String(cause);
-    throw new KubeError({ reason: 'CREDENTIALS', message: `credentials of ${connection.source}: ${text}`, cause });
+    throw unusable(connection, cause);
   }
+}
+
+/** A text that is no certificate or no key, as a file may be for a moment while it is replaced. */
+function usable<T>(connection: KubeConnection, open: () => T): T {
+  try {
+    return open();
+  } catch (cause) {
+    throw unusable(connection, cause);
+  }
+}
+
+function unusable({ source }: KubeConnection, cause: unknown): KubeError {
+  const text = cause instanceof Error ? cause.message : String(cause);
+  return new KubeError({ reason: 'CREDENTIALS', message: `credentials of ${source}: ${text}`, cause });
 }
 
 function createAgentCache(origin: URL) {

@@ -3,7 +3,7 @@
  * answer of each Redis and Sentinel, asked in parallel, each with its own deadline. What did not answer is in the
  * snapshot as not reachable, with the reason; nothing is left out and nothing is guessed.
  */
-import { formatObjectKey } from '#domain';
+import { formatObjectKey, objectKeyOf } from '#domain';
 import type {
   Clock,
   DataSetRecord,
@@ -75,11 +75,6 @@ const lookOn = (resource: RedisClusterObject, scopeOwner: string, observedAtMs: 
   sentinels: {},
   nodes: [],
   credentialsPresent: false,
-});
-
-const keyOf = ({ metadata }: RedisClusterObject): ObjectKey => ({
-  namespace: metadata.namespace ?? '',
-  name: metadata.name,
 });
 
 const noAnswer = { reachable: false, reason: 'TIMEOUT', message: 'No answer in time.' } as const;
@@ -237,7 +232,7 @@ export class Observer {
     resource: RedisClusterObject,
     ask: (pod: PodProjection) => Promise<T>,
   ): Promise<Facts<T>> {
-    const hurry = this.#settings.links.sawExit(formatObjectKey(keyOf(resource)));
+    const hurry = this.#settings.links.sawExit(formatObjectKey(objectKeyOf(resource)));
     const answers = await Promise.all(
       pods.map(async (pod) => {
         const answer = this.#askByEachPassword(resource, () => ask(pod));

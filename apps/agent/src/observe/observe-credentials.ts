@@ -5,7 +5,7 @@
  * days; after a proven death only as long as its pass may wait.
  */
 import type { AclUserSeen, CopySeen, KubeObject, ObjectKey, RedisClusterObject, RedisClusterSnapshot } from '#domain';
-import { LABEL, formatObjectKey } from '#domain';
+import { LABEL, formatObjectKey, objectKeyOf } from '#domain';
 import { RedisCallError } from '#redis';
 import type { AclExpectation, AclSeen } from '#redis';
 import type { CopySource, DataSetAccess } from './data-set-access.ts';
@@ -40,7 +40,7 @@ export class CredentialsObserver {
   async add(snapshot: RedisClusterSnapshot): Promise<RedisClusterSnapshot> {
     const { access, secrets } = this.#settings;
     const { resource } = snapshot;
-    const key = keyOf(resource);
+    const key = objectKeyOf(resource);
     const secret = await secrets.read({ ...key, name: access.credentialsSecretOf(resource) });
     if (!snapshot.ownsNamespace) return snapshot;
     const values = secret?.values ?? {};
@@ -110,7 +110,7 @@ export class CredentialsObserver {
     secret: SecretContent,
   ): Promise<Pick<RedisClusterSnapshot, 'redis' | 'sentinels'>> {
     const { access, links } = this.#settings;
-    const owner = formatObjectKey(keyOf(resource));
+    const owner = formatObjectKey(objectKeyOf(resource));
     const clients = access.awaitsClients(secret.object.metadata.annotations ?? {});
     const hurry = links.sawExit(owner);
     const ask = async (link: AclSource, component: 'redis' | 'sentinel'): Promise<AclFacts> => {
@@ -144,11 +144,6 @@ const ignoreSilence = (error: unknown): undefined => {
   if (error instanceof RedisCallError) return undefined;
   throw error;
 };
-
-const keyOf = ({ metadata }: RedisClusterObject): ObjectKey => ({
-  namespace: metadata.namespace ?? '',
-  name: metadata.name,
-});
 
 const withoutData = ({ data: _, ...object }: KubeObject): KubeObject => object;
 

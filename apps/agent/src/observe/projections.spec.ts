@@ -136,6 +136,17 @@ describe('projectChild', () => {
     });
     expect(projectChild({ ...service, kind: 'StatefulSet' })).toHaveProperty('status');
   });
+
+  it('keeps every text of a ConfigMap as it is, short and long, also of more than can be shared', () => {
+    const texts = (count: number) => Array.from({ length: count }, (_, index) => `${index}-${'x'.repeat(2_000)}`);
+    const configMap = (long: string): KubeObject => {
+      const data = { settings: 'MODE=Sentinel', 'start-redis.sh': long };
+      return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'c' }, data };
+    };
+    for (const long of [...texts(200), ...texts(3)]) expect(projectChild(configMap(long))).toEqual(configMap(long));
+    const empty: KubeObject = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'c' } };
+    expect(projectChild(empty)).toEqual(empty);
+  });
 });
 
 const resource = (metadata: Partial<KubeObject['metadata']>, status?: RedisClusterObject['status']): KubeObject => ({

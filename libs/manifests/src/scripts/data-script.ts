@@ -50,7 +50,7 @@ readable_format() {
   esac
 }
 
-# REDIS0012 → 12, VALKEY080 → 80; nothing for another file.
+# REDIS0012 is 12, VALKEY080 is 80; nothing for another file.
 format_of() {
   head -c 9 "$1" 2>/dev/null | tr -d '\000' | sed -n 's/^[A-Z]*0*\([1-9][0-9]*\)$/\1/p'
 }

@@ -3,6 +3,7 @@
  * runs on it and on a real one, so that what it promises stays true.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import { claimPort } from '../ports/claim-ports.ts';
 import { FaultList, type FaultKind, type KubeFault, type SeenRequest } from './kube-faults.ts';
@@ -18,6 +19,8 @@ export interface FakeKubeServerOptions {
   readonly tokens?: string[];
   /** Called for each request at the moment in which it takes effect: nothing comes in between. */
   readonly onServe?: (request: SeenRequest, store: KubeStore) => void;
+  /** PEM texts; when given, it speaks TLS as a real one does. */
+  readonly tls?: { readonly cert: string; readonly key: string };
 }
 
 export class FakeKubeServer {
@@ -46,7 +49,7 @@ export class FakeKubeServer {
   }
 
   get url(): string {
-    return `http://127.0.0.1:${this.port}`;
+    return `${this.options.tls === undefined ? 'http' : 'https'}://127.0.0.1:${this.port}`;
   }
 
   inject(fault: KubeFault): void {
@@ -67,9 +70,11 @@ export class FakeKubeServer {
 
   /** Listens again, on the same port. */
   async listen(): Promise<void> {
-    const server = createServer((request, response) => {
+    const serve = (request: IncomingMessage, response: ServerResponse): void => {
       this.serve(request, response).catch((error: unknown) => response.destroy(error as Error));
-    });
+    };
+    const { tls } = this.options;
+    const server = tls === undefined ? createServer(serve) : createTlsServer(tls, serve);
     server.on('connection', (socket) => {
       this.connections += 1;
       this.sockets.add(socket);
