@@ -2,7 +2,7 @@
 export interface BenchRow {
   readonly name: string;
   readonly value: number;
-  readonly unit: 'ms' | 's' | 'MiB' | 'KiB' | 'KiB/s' | '/s' | '%' | 'writes' | '';
+  readonly unit: 'ms' | 's' | 'MiB' | 'KiB' | 'KiB/s' | '/s' | '/min' | '%' | 'writes' | '';
   /** Whose figure stands beside ours, and whether it was measured in this run or published. */
   readonly peer: string | null;
   readonly peerValue: number | null;

@@ -1,7 +1,8 @@
 /**
- * The operator at the engine: gaps and losses of failovers and switchovers, ours beside Sentinel alone in the same run, and
- * what the agent itself costs with 1, 50 and 200 RedisClusters of three data pods. Everything that speaks Redis is real;
- * Kubernetes is the fake API server with a kubelet that starts processes of this machine.
+ * `npm run bench -- operator [--only engine|agent] [--clusters 1,50,200] [--mode Replication|Sentinel] [--watch SECONDS]`:
+ * gaps and losses of failovers and switchovers, ours beside Sentinel alone in the same run, and what the agent itself costs
+ * with so many RedisClusters of three data pods. Everything that speaks Redis is real; Kubernetes is the fake API server
+ * with a kubelet that starts processes of this machine.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -10,57 +11,22 @@ import { buildAgent } from '../../tools/build/build-agent.ts';
 import { ensureEnginePrograms } from '../../tools/local-kubernetes/index.ts';
 import { asBenchRow, percentile, type BenchFigure, type BenchRow } from '../bench-row.ts';
 import { AgentProcess } from './agent-process.ts';
-import { measureAgentScale, type AgentScale } from './measure-agent-scale.ts';
+import { measureAgentScale } from './measure-agent-scale.ts';
 import { measureOperator, type OperatorDeed } from './measure-operator.ts';
 import type { RunFigures } from './measure-run.ts';
 import { measureSentinelAlone, type Disturbance } from './measure-sentinel-alone.ts';
+import { parseOperatorOptions } from './operator-options.ts';
+import { scaleFigures } from './scale-figures.ts';
 import { ScriptedMember } from './scripted-member.ts';
 
-/** Published: Karmada's agent in pull mode. */
-const KARMADA_AGENT_MIB = 266;
-const SIZES = [1, 50, 200];
 const AGENT_PORT = 18_090;
 const SETTLE_MS = 8_000;
-const WATCH_MS = 12_000;
+/** Starts of the agent at each size. */
+const STARTS = 5;
 /** Issue 4: failover on proof of death, and the planned one. */
 const FAILOVER_GOALS: Goals = { engineMs: 800, clientMs: 1_800 };
 const SWITCHOVER_GOALS: Goals = { engineMs: 1_000, clientMs: 2_000 };
 const log = (line: string): void => console.error(line);
-
-function scaleFigures(scales: readonly AgentScale[]): BenchFigure[] {
-  const rows = scales.flatMap((scale): BenchFigure[] => [
-    {
-      name: `agent memory, ${scale.redisClusters} RedisClusters`,
-      value: scale.idleRssMib,
-      unit: 'MiB',
-      peer: 'Karmada agent, published',
-      peerValue: KARMADA_AGENT_MIB,
-      goal: scale.redisClusters <= 1 ? 70 : scale.redisClusters >= 200 ? 150 : null,
-    },
-    { name: '  after its restart', value: scale.afterRestartRssMib, unit: 'MiB' },
-    {
-      name: `agent CPU, ${scale.redisClusters} RedisClusters, idle`,
-      value: scale.idleCpuPercent,
-      unit: '%',
-      goal: scale.redisClusters <= 1 ? 1 : null,
-    },
-    { name: '  all Ready after their creation', value: scale.allReadyS, unit: 's' },
-    { name: '  start of the agent', value: scale.restartMs, unit: 'ms', goal: 500 },
-  ]);
-  const [first, last] = [scales[0], scales.at(-1)];
-  if (first === undefined || last === undefined || first === last) return rows;
-  const more = last.redisClusters - first.redisClusters;
-  const kib = ((last.afterRestartRssMib - first.afterRestartRssMib) * 1024) / more;
-  return [
-    ...rows,
-    { name: 'agent memory, each RedisCluster more', value: kib, unit: 'KiB' },
-    {
-      name: 'agent CPU, each 100 RedisClusters more',
-      value: ((last.idleCpuPercent - first.idleCpuPercent) / more) * 100,
-      unit: '%',
-    },
-  ];
-}
 
 /** Medians of so many runs, each on a data set of its own. */
 const RUNS = 3;
@@ -142,22 +108,18 @@ async function engineFigures(server: readonly [string, ...string[]], folder: str
   }
 }
 
-export async function runOperator(): Promise<BenchRow[]> {
+export async function runOperator(args: readonly string[]): Promise<BenchRow[]> {
+  const wanted = parseOperatorOptions(args);
   await buildAgent();
   const engine = await ensureEnginePrograms('redis:8.0', log);
   if (typeof engine !== 'function') throw new Error(`redis:8.0 cannot be built: ${engine.reason}`);
+  const serverArgv = engine('redis-server');
   const folder = await mkdtemp(join(tmpdir(), 'atoll-bench-operator-'));
   try {
-    const engineRows = await engineFigures(engine('redis-server'), folder);
-    const scales = await measureAgentScale({
-      serverArgv: engine('redis-server'),
-      sizes: SIZES,
-      port: AGENT_PORT,
-      settleMs: SETTLE_MS,
-      watchMs: WATCH_MS,
-      logFile: join(folder, 'agent.log'),
-      log,
-    });
+    const engineRows = wanted.engine ? await engineFigures(serverArgv, folder) : [];
+    const options = { serverArgv, mode: wanted.mode, sizes: wanted.sizes, watchMs: wanted.watchS * 1_000, log };
+    const fixed = { port: AGENT_PORT, starts: STARTS, settleMs: SETTLE_MS };
+    const scales = wanted.agent ? await measureAgentScale({ ...options, ...fixed }) : [];
     return [...engineRows, ...scaleFigures(scales)].map(asBenchRow);
   } finally {
     await rm(folder, { recursive: true, force: true });

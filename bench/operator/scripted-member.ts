@@ -1,13 +1,14 @@
 /**
  * A member cluster without containers: the fake API server, and a kubelet that starts one real redis-server for each
- * data pod of a StatefulSet. The agent that runs against it is the real bundle, and everything it says to Redis is real.
+ * data pod of a StatefulSet. The agent that runs against it is the real bundle, over TLS as everywhere, and everything it
+ * says to Redis is real.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { LABEL, REDIS_PORT, SENTINEL_PORT, WAITING_PRIMARY_HOST, WAITING_PRIMARY_PORT, type KubeObject } from '#domain';
-import { FakeKubeServer } from '#testing';
+import { FakeKubeServer, createTestCertificates } from '#testing';
 import { LoopbackRedis } from './loopback-redis.ts';
 
 const BY = { manager: 'scripted-kubelet', operation: 'Update', dryRun: false } as const;
@@ -29,12 +30,14 @@ interface StatefulSetFields {
 export class ScriptedMember {
   readonly redis: LoopbackRedis;
   readonly #server: FakeKubeServer;
+  readonly #caPem: string;
   readonly #folder: string;
   readonly #bookmarks: NodeJS.Timeout;
 
-  private constructor(server: FakeKubeServer, folder: string, redis: LoopbackRedis) {
+  private constructor(server: FakeKubeServer, caPem: string, folder: string, redis: LoopbackRedis) {
     this.redis = redis;
     this.#server = server;
+    this.#caPem = caPem;
     this.#folder = folder;
     this.#bookmarks = setInterval(() => server.watches.sendBookmarks(), BOOKMARK_MS);
     this.#createNode();
@@ -46,16 +49,19 @@ export class ScriptedMember {
   /** `argv` starts a redis-server. */
   static async start(argv: readonly string[]): Promise<ScriptedMember> {
     const folder = await mkdtemp(join(tmpdir(), 'atoll-scripted-'));
-    return new ScriptedMember(await FakeKubeServer.start(), folder, new LoopbackRedis(argv));
+    const { caPem, certificatePem: cert, privateKeyPem: key } = await createTestCertificates();
+    const server = await FakeKubeServer.start({ tls: { cert, key } });
+    return new ScriptedMember(server, caPem, folder, new LoopbackRedis(argv));
   }
 
   /** Writes a kubeconfig; answers its path. */
   async writeKubeconfig(): Promise<string> {
     const path = join(this.#folder, 'kubeconfig');
+    const ca = Buffer.from(this.#caPem).toString('base64');
     const text = {
       'current-context': 'scripted',
       contexts: [{ name: 'scripted', context: { cluster: 'scripted', namespace: 'atoll-system' } }],
-      clusters: [{ name: 'scripted', cluster: { server: this.#server.url } }],
+      clusters: [{ name: 'scripted', cluster: { server: this.#server.url, 'certificate-authority-data': ca } }],
     };
     await writeFile(path, JSON.stringify(text));
     return path;

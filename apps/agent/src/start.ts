@@ -8,7 +8,8 @@ import Module, { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { Script } from 'node:vm';
 
-type Program = (exports: object, require: NodeJS.Require, module: object, file: string, folder: string) => void;
+/** Takes exports, require, module, file and folder, as every CommonJS module does. */
+type Program = (...parameters: readonly unknown[]) => void;
 
 const folder = dirname(process.argv[1] ?? '');
 const file = join(folder, 'agent.cjs');
