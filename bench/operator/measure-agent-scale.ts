@@ -100,6 +100,7 @@ export async function measureAgentScale(options: AgentScaleOptions): Promise<Age
       for (; made < size; made += 1) world.member.createRedisCluster(NAMESPACE, `r-${made}`, { ...SPEC, mode });
       await allReady(world, size);
       const allReadyS = (performance.now() - startedAt) / 1_000;
+      if (world.hubSessions === 0) throw new Error('the agent has no session with the hub, which would cost it less');
       const rest = await watchIdle(world, agent, size, options);
       await agent.stop();
       const { agent: last, ...starts } = await measureStarts(world, options);

@@ -41,6 +41,9 @@ export class ScriptedMember {
     this.#folder = folder;
     this.#bookmarks = setInterval(() => server.watches.sendBookmarks(), BOOKMARK_MS);
     this.#createNode();
+    // By its uid an agent tells its member cluster from another.
+    const system = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'kube-system' } };
+    server.store.create({ collection: 'v1/namespaces', namespace: undefined, name: 'kube-system' }, system, SPEC);
     server.store.subscribe(({ type, collection, object }) => {
       if (type === 'ADDED' && collection === 'apps/v1/statefulsets') setImmediate(() => this.#runPods(object));
     });
