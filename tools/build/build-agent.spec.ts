@@ -27,5 +27,5 @@ describe("the agent's bundle", () => {
     const program = write('program.cjs', 'const twice = (n) => 2 * n; if (twice(2) === 4) process.exit(1);');
     expect(() => writeCodeCache(program, join(folder, 'program.cache'))).not.toThrow();
     expect(() => writeCodeCache(join(folder, 'none.cjs'), join(folder, 'none.cache'))).toThrow('code cache');
-  });
+  }, 60_000);
 });
