@@ -9,16 +9,15 @@ import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 import type { ListenOptions, Server } from 'node:net';
 
-const FIRST = 20_000;
-const COUNT = 10_000;
+const RANGE = { first: 20_000, size: 10_000 };
 
 /** `count` ports that are free on 127.0.0.1 and on every address; this process keeps them until it ends. */
-export const claimPorts = async (count: number): Promise<number[]> => {
+export const claimPorts = async (count: number, { first, size } = RANGE): Promise<number[]> => {
   const claimed: number[] = [];
-  const begin = randomInt(COUNT);
+  const begin = randomInt(size);
   for (let step = 0; claimed.length < count; step += 1) {
-    if (step === COUNT) throw new Error(`Fewer than ${count} ports are free from ${FIRST} to ${FIRST + COUNT - 1}.`);
-    const port = FIRST + ((begin + step) % COUNT);
+    if (step === size) throw new Error(`Fewer than ${count} ports are free from ${first} to ${first + size - 1}.`);
+    const port = first + ((begin + step) % size);
     if (await claim(port)) claimed.push(port);
   }
   return claimed;
