@@ -37,6 +37,12 @@ const rolling = (
     pods: snapshot.pods.map((pod) => ({ ...pod, controllerRevision: isOld(pod) ? 'old' : 'new' })),
   };
 };
+/** As the claim of its first pod, for a second. */
+const secondClaimOf = ({ children }: RedisClusterSnapshot): KubeObject => {
+  const claim = children.find(({ kind }) => kind === 'PersistentVolumeClaim') as KubeObject;
+  const name = claim.metadata.name.replace(/0$/, '1');
+  return { ...claim, metadata: { ...claim.metadata, name, uid: 'uid-left' } };
+};
 const plan = (snapshot: RedisClusterSnapshot, nowMs = NOW_MS): Plan =>
   planRedisCluster({ snapshot: { ...snapshot, observedAtMs: nowMs }, nowMs, policy: DEFAULT_PLANNER_POLICY });
 const deeds = ({ actions }: Plan): readonly string[] =>
@@ -47,6 +53,7 @@ const deeds = ({ actions }: Plan): readonly string[] =>
 const told = (made: Plan, type: string) => made.status.conditions.find((condition) => condition.type === type);
 const ALL = [0, 1, 2];
 const VOLUME = { type: 'PersistentVolume', size: '1Gi' } as const;
+const spec = { mode: 'Standalone', size: 1, persistence: { enabled: false }, storage: VOLUME } as const;
 const begun: RolloutStatus = {
   updated: 1,
   total: 6,
@@ -77,12 +84,8 @@ describe('roll-out: the order', () => {
   it('goes on with replicas, by role and not by ordinal, and hands over before the old primary', () => {
     expect(deeds(plan(rolling({}, { data: ALL })))).toEqual(['EvictPod 2']);
     expect(deeds(plan(rolling({}, { data: [0, 1] })))).toEqual(['EvictPod 1']);
-    expect(deeds(plan(rolling({}, { data: [0] })))).toEqual([
-      'SwitchOver 0 1',
-      'WriteRecord',
-      'LabelRole 0',
-      'LabelRole 1',
-    ]);
+    const handedOver = ['SwitchOver 0 1', 'WriteRecord', 'LabelRole 0', 'LabelRole 1'];
+    expect(deeds(plan(rolling({}, { data: [0] })))).toEqual(handedOver);
     expect(deeds(plan(rolling({}, { data: [1] })))).toEqual(['EvictPod 1']);
   });
 
@@ -560,11 +563,8 @@ describe('roll-out: the extra pod of a data set of one', () => {
     ['made for it goes with it', { surgeVolume: 'Made' }, ['DeleteChild']],
     ['kept from an earlier size stays', {}, []],
   ] as const)('a volume that was %s', (_, record, kinds) => {
-    const spec = { mode: 'Standalone', size: 1, persistence: { enabled: false }, storage: VOLUME } as const;
     const one = rolling(spec, {});
-    const [claim] = one.children.filter(({ kind }) => kind === 'PersistentVolumeClaim');
-    const name = claim?.metadata.name.replace(/0$/, '1') ?? '';
-    const left = { ...claim, metadata: { ...claim?.metadata, name, uid: 'uid-left' } } as KubeObject;
+    const left = secondClaimOf(one);
     const ending: DataSetRecord = { ...(one.record as DataSetRecord), surge: 'Removing', ...record };
     const made = plan({ ...withRollout(one, begun), children: [...one.children, left], record: ending });
     expect(made.actions.filter(({ kind }) => kind === 'DeleteChild').map(({ kind }) => kind)).toEqual(kinds);
@@ -572,15 +572,11 @@ describe('roll-out: the extra pod of a data set of one', () => {
   });
 
   it('the record says whether there was a volume before', () => {
-    const spec = { mode: 'Standalone', size: 1, persistence: { enabled: false }, storage: VOLUME } as const;
     const one = rolling(spec, { data: [0] });
     expect(recorded(plan(one))).toMatchObject([{ surge: 'Adding', surgeVolume: 'Made' }]);
-    const [claim] = one.children.filter(({ kind }) => kind === 'PersistentVolumeClaim');
-    const left = {
-      ...claim,
-      metadata: { ...claim?.metadata, name: claim?.metadata.name.replace(/0$/, '1') },
-    } as KubeObject;
-    expect(recorded(plan({ ...one, children: [...one.children, left] }))[0]).not.toHaveProperty('surgeVolume');
+    expect(recorded(plan({ ...one, children: [...one.children, secondClaimOf(one)] }))[0]).not.toHaveProperty(
+      'surgeVolume',
+    );
   });
 });
 
