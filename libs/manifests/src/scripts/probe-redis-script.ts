@@ -9,6 +9,9 @@
  * take it for the newest state and start as primary. While persistence is off the pod tells in the server's process title
  * whether its settings still say so: the agent starts no file before that, since this probe would remove it.
  *
+ * A password that the server refuses says nothing about whether it serves: an older copy of the Secret was put back. Then the
+ * last look that was answered counts, or every Service would lose its endpoints and clients that are served could not come back.
+ *
  * In the same way it ends, with the agent away too, what the entrypoint began for a pod that came back to an old volume,
  * and the title tells what was set aside there.
  */
@@ -75,12 +78,16 @@ case $1 in
       asker=atoll
       set -- "$@" "CONFIG SET proc-title-template \"$template\""
     fi
-    ask_as "$asker" 127.0.0.1 6379 "$@" | awk '
+    ask_as "$asker" 127.0.0.1 6379 "$@" | awk -v last="$(cat "$STATE/ready" 2>/dev/null)" -v file="$STATE/ready" '
+      NR == 1 { refused = /^WRONGPASS/ }
       NR == 2 { pong = ($0 == "PONG") }
       NR == 3 { role = $0 }
       NR == 6 { state = $0 }
       END {
-        if (pong && (role == "master" || (role == "slave" && state == "connected"))) exit 0
+        if (refused && last == "yes") exit 0
+        ready = pong && (role == "master" || (role == "slave" && state == "connected"))
+        printf "%s", ready ? "yes" : "no" > file
+        if (ready) exit 0
         print "atoll: not serving: role " role ", link " state
         exit 1
       }

@@ -207,6 +207,22 @@ echo "/dev/sdz ${sizeKib} 1 $free 1% /data"
       expect(look({}, false)).toMatch(/\{server-mode\} aof=keep"/);
     });
 
+    it('that is refused counts as the last one that was answered: the password is wrong, not the server', () => {
+      const look = (state: Readonly<Record<string, string>>, answer: string): GuardRun =>
+        start({ spec: spec('Sentinel'), state, answers: { '127.0.0.1': answer } }, 'probe-redis.sh', undefined, [
+          'readiness',
+        ]);
+      const refused =
+        'WRONGPASS invalid username-password pair or user is disabled.\nNOAUTH Authentication required.\n';
+      const served = look({}, 'OK\nPONG\nmaster\n100\n\n');
+      expect([served.status, served.read('run/ready')]).toEqual([0, 'yes']);
+      expect(look({ ready: 'yes' }, refused).status).toBe(0);
+      expect(look({ ready: 'no' }, refused).status).toBe(1);
+      expect(look({}, refused).status).toBe(1);
+      const silent = look({ ready: 'yes' }, '');
+      expect([silent.status, silent.read('run/ready')]).toEqual([1, 'no']);
+    });
+
     it.each([
       ['a copy without a key', linked(0)],
       ['no link', 'OK\nslave\n10.0.0.7\n6379\nconnecting\n-1\n3\n'],

@@ -39,6 +39,7 @@ if [ -z "$MODE" ] || [ -z "$POD_IP" ]; then
   exit 64
 fi
 require_credentials
+rm -f "$STATE/ready"
 # A Standalone has no other to copy from, and whom the record names is whom the others copy from: what they have is all.
 case $MODE:$POD_NAME in
   Standalone:* | "Replication:$(setting RECORDED_PRIMARY)") ;;
