@@ -29,7 +29,7 @@ export async function killAgent(cluster: LocalCluster): Promise<void> {
     const nodeName = spec.nodeName ?? '';
     const node = cluster.node(Number(nodeName.slice(nodeName.lastIndexOf('-') + 1)));
     const kill = 'kill -9 "${p#/proc/}"';
-    const isAgent = `grep -qs '${metadata.uid}' $p/cgroup && grep -qs '/app/agent\\.' $p/cmdline`;
+    const isAgent = `grep -qs '${metadata.uid}' $p/cgroup && grep -qsE '/app/(start|agent)\\.' $p/cmdline`;
     await node.exec(['sh', '-c', `for p in /proc/[0-9]*; do ${isAgent} && ${kill}; done; true`]);
   }
   await waitFor('the agent is started again', async () => (await agentRestarts(cluster)) > before);

@@ -7,7 +7,7 @@ const SETTLE_MS = 20_000;
 /** Resident memory of one agent process after a while of idleness, in MiB: the larger of the agents on this machine. */
 export async function measureAgentMemory(): Promise<number> {
   await sleep(SETTLE_MS);
-  const { stdout } = await tryCommand(['pgrep', '-f', '/app/agent\\.']);
+  const { stdout } = await tryCommand(['pgrep', '-f', '/app/(start|agent)\\.']);
   const pids = stdout.trim().split('\n').filter(Boolean);
   if (pids.length === 0) throw new Error('no agent process found on this machine');
   const kib = await Promise.all(
