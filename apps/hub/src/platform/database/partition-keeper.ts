@@ -23,6 +23,8 @@ const MAX_CLOCK_DIFFERENCE_MS = 5 * 60_000;
 /** Looks may follow each other at once, while writers wait for a partition. */
 const DROP_PAUSE_MS = 60_000;
 const MAKE_AGAIN_MS = 10_000;
+/** Writers that wait for a partition which cannot be made ask for it many times a second. */
+const FAILED_PAUSE_MS = 2_000;
 const TELL_AGAIN_MS = 3_600_000;
 
 export interface PartitionKeeperParts {
@@ -38,6 +40,7 @@ export class PartitionKeeper {
   #stubborn: ReadonlySet<string> = new Set();
   #dropping: Promise<void> = Promise.resolve();
   #droppedMs = -Infinity;
+  #failedMs = -Infinity;
 
   constructor(parts: PartitionKeeperParts) {
     this.#parts = parts;
@@ -47,8 +50,14 @@ export class PartitionKeeper {
   async keep(tx: EntityManager): Promise<number | undefined> {
     const failures = await makePartitions(tx, this.#parts.clock.nowMs());
     for (const { partition, error } of failures) this.#tell('PARTITION_NOT_MADE', { partition, err: error }, NOT_MADE);
+    this.#failedMs = failures.length > 0 ? this.#parts.clock.monotonicMs() : -Infinity;
     afterCommit(tx, 'drop partitions', () => this.dropSoon());
     return failures.length > 0 ? MAKE_AGAIN_MS : undefined;
+  }
+
+  /** False right after a look that could not make one: another would end in the same way. */
+  get isWorthALook(): boolean {
+    return this.#parts.clock.monotonicMs() - this.#failedMs >= FAILED_PAUSE_MS;
   }
 
   /** Not more often than once a minute. */

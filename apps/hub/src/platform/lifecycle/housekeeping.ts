@@ -21,7 +21,7 @@ export function startHousekeeping(
   const keeper = new PartitionKeeper({ dataSource, clock: systemClock, log });
   const work = { name: 'housekeeping', intervalMs: PARTITIONS_INTERVAL_MS } as const;
   const partitions = new ClaimedWorker(dataSource, { ...work, work: (tx) => keeper.keep(tx) }, log);
-  const stopListening = onMissingPartition(dataSource, () => partitions.nudge());
+  const stopListening = onMissingPartition(dataSource, () => keeper.isWorthALook && partitions.nudge());
   partitions.start();
   // A disk may be full of what is past its keep.
   keeper.dropSoon();

@@ -43,6 +43,7 @@ export class AgentSession {
   readonly #parts: SessionParts;
   /** What the agent tells of its inventory, while this session began with one and it is not told yet. */
   #inventoryParts: InventoryParts | undefined;
+  #toldUnasked = false;
   readonly #unreadable = new UnreadableItems();
   #inventory: 'SYNCED' | 'UNKNOWN';
   #statusInFlight = 0;
@@ -169,8 +170,12 @@ export class AgentSession {
 
   async #takeInventory(chunk: InventoryChunk): Promise<void> {
     const { link, log } = this.#parts;
-    if (!this.#inventoryParts)
-      return log.warn({ objects: chunk.objects.length }, 'an inventory that nobody asked for is ignored');
+    if (!this.#inventoryParts) {
+      if (!this.#toldUnasked)
+        log.warn({ objects: chunk.objects.length }, 'an inventory that nobody asked for is ignored');
+      this.#toldUnasked = true;
+      return;
+    }
     this.#inventoryParts.add(chunk.objects);
     if (!chunk.last) return;
     const { objects } = this.#inventoryParts;
