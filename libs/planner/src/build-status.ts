@@ -1,6 +1,8 @@
 /**
  * The status of one pass: only states, no moving numbers (04), so that the same world twice gives the same status.
- * Addresses and the name of the primary are the last confirmed ones until another is confirmed.
+ * Addresses and the name of the primary are the last confirmed ones until another is confirmed; while nobody is, and the
+ * record names another, that one is the target. Without it a lost record is taken back with the new term and the old
+ * primary.
  */
 import { REDIS_PORT, SENTINEL_PORT } from '#domain';
 import type {
@@ -62,17 +64,34 @@ export const buildStatus = (input: StatusInput): PlannedStatus => {
 };
 
 const describePrimary = (
-  { record: known, snapshot }: ClusterView,
+  view: ClusterView,
   primary: AnsweringPod | undefined,
   actions: readonly Action[],
 ): Partial<PlannedStatus> => {
-  const last = snapshot.resource.status ?? {};
+  const last = view.snapshot.resource.status ?? {};
   return {
-    ...describeRecord(recordAfter(actions) ?? known),
+    ...describeRecord(recordAfter(actions) ?? view.record),
     ...presentField('currentPrimary', primary?.name ?? last.currentPrimary),
-    ...presentField('targetPrimary', actions.find((action) => action.kind === 'PromotePod')?.pod),
+    ...presentField('targetPrimary', findTarget(view, primary, actions)),
     ...presentField('engineVersion', primary?.facts.version ?? last.engineVersion),
   };
+};
+
+/**
+ * Whom this plan makes primary, also in place of the confirmed one; else the recorded one, while nobody is confirmed. A
+ * hand-over that came to nothing is left out by the reporter.
+ */
+const findTarget = (
+  { record, snapshot }: ClusterView,
+  primary: AnsweringPod | undefined,
+  actions: readonly Action[],
+): string | undefined => {
+  const handover = actions.find((action) => action.kind === 'SwitchOver');
+  if (handover !== undefined) return handover.to;
+  const promoted = actions.find((action) => action.kind === 'PromotePod');
+  if (promoted !== undefined) return promoted.pod;
+  if (primary !== undefined || record === undefined) return undefined;
+  return record.primaryPod === snapshot.resource.status?.currentPrimary ? undefined : record.primaryPod;
 };
 
 const describeRecord = (record: DataSetRecord | undefined): Partial<PlannedStatus> => ({

@@ -7,6 +7,7 @@
 import type { AnsweringPod, ClusterView } from './cluster-view.ts';
 import { isHandoverOpen } from './note-handover.ts';
 import { aheadOf, furthestOfOneHistory } from './lineage.ts';
+import { findDissenters } from './question-hearsay.ts';
 
 export type Successor =
   | { readonly kind: 'chosen'; readonly pod: AnsweringPod; readonly because: string }
@@ -16,7 +17,7 @@ export type Successor =
 export const chooseSuccessor = (view: ClusterView, candidates: readonly AnsweringPod[]): Successor => {
   const withData = candidates.filter((pod) => pod.facts.keys > 0);
   if (withData.length === 0) return { kind: 'all-empty' };
-  const recorded = isHandoverOpen(view) ? undefined : withData.find((pod) => pod.name === view.record?.primaryPod);
+  const recorded = findTrusted(view, withData);
   if (recorded !== undefined) {
     const ahead = furthestOfOneHistory(aheadOf(recorded, withData));
     if (ahead === undefined) {
@@ -28,4 +29,11 @@ export const chooseSuccessor = (view: ClusterView, candidates: readonly Answerin
   if (furthest === undefined) return { kind: 'ambiguous', pods: withData };
   const because = withData.length === 1 ? 'it alone holds data' : 'it is the furthest along in their one history';
   return { kind: 'chosen', pod: furthest, because };
+};
+
+/** The recorded primary, unless somebody else may have been primary after it. */
+const findTrusted = (view: ClusterView, withData: readonly AnsweringPod[]): AnsweringPod | undefined => {
+  const recorded = withData.find((pod) => pod.name === view.record?.primaryPod);
+  if (recorded === undefined || isHandoverOpen(view)) return undefined;
+  return findDissenters(view, recorded).length === 0 ? recorded : undefined;
 };

@@ -74,6 +74,19 @@ describe('mergeStatus', () => {
     expect(status.shards?.[0]?.pods).toHaveLength(1);
   });
 
+  it('names whom a hand-over made primary, and nobody when it came to nothing', () => {
+    const told = { reason: 'PrimaryIsEnding', message: 'cache-0 hands over.', disruptive: true };
+    const handover = { kind: 'SwitchOver', from: 'cache-0', to: 'cache-1', ...told } as Action;
+    const plan = planOf([ready('True')], [apply('a'), handover]);
+    const targeted: Plan = { ...plan, status: { ...plan.status, targetPrimary: 'cache-1' } };
+    expect(merge(targeted, { result: { done: [handover] } }).targetPrimary).toBe('cache-1');
+    const failure = { action: handover, reason: 'SwitchOverFailed', message: 'It has stayed primary.' };
+    expect(merge(targeted, { result: { done: targeted.actions.slice(0, 1), failure } })).not.toHaveProperty(
+      'targetPrimary',
+    );
+    expect(merge({ ...targeted, actions: [] }).targetPrimary).toBe('cache-1');
+  });
+
   it('is Stalled only after several failures in a row, in place of what the plan said', () => {
     const result: PlanResult = {
       done: [],

@@ -119,6 +119,12 @@ const mergeSetAside = ({ last, plan, result, now }: MergeStatusInput): readonly 
   return [...[...known, ...fresh].slice(-MAX_SET_ASIDE), ...(plan.status.setAside ?? [])];
 };
 
+/** Who takes over, unless that came to nothing: a lost record is taken back from it (planner/question-hearsay.ts). */
+const mergeTarget = ({ plan, result }: MergeStatusInput): string | undefined => {
+  const handover = plan.actions.find(({ kind }) => kind === 'SwitchOver');
+  return handover === undefined || result.done.includes(handover) ? plan.status.targetPrimary : undefined;
+};
+
 /** The complete status to write. Pure; equal input gives equal output. */
 export const mergeStatus = (input: MergeStatusInput): RedisClusterStatus => {
   const { pods, sentinels, conditions: _, setAside: __, ...states } = input.plan.status;
@@ -132,6 +138,7 @@ export const mergeStatus = (input: MergeStatusInput): RedisClusterStatus => {
     mode: input.resource.spec.mode,
     ready: `${states.readyPods}/${states.size}`,
     conditions: mergeConditions(input),
+    targetPrimary: mergeTarget(input),
     config: mergeConfig(input),
     shards: [{ name: 'shard-0', pods }],
     sentinels: sentinels.length === 0 ? undefined : sentinels,

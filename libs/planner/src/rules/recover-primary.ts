@@ -18,6 +18,7 @@ import { explainOldData, listOldData } from '../explain-old-data.ts';
 import { isReturning } from '../find-returning.ts';
 import { isPastOf } from '../lineage.ts';
 import { isHandoverOpen } from '../note-handover.ts';
+import { isHearsay } from '../question-hearsay.ts';
 import { promotePod, replicateFrom, writeRecord } from '../make-action.ts';
 import { planSentinelFailover } from '../plan-sentinel-failover.ts';
 import { presentField } from '../present-field.ts';
@@ -108,6 +109,12 @@ const askWhich = (view: ClusterView, pods: readonly AnsweringPod[]): RuleOutcome
       `whether it did: ${list}. Run REPLICAOF NO ONE on the one of the two that has the newest writes.`;
     return askPerson('HandoverInDoubt', message);
   }
+  if (isHearsay(view) && pods.some((pod) => pod.name === primaryPod)) {
+    const message =
+      `The record is lost. The status names ${primaryPod}, but others may have followed another primary since: ${list}. ` +
+      'Run REPLICAOF NO ONE on the one that has the newest writes.';
+    return askPerson('RecordInDoubt', message);
+  }
   const message = `${list} hold data of different histories, and none is the recorded primary. Decide which is right, and run REPLICAOF NO ONE there.`;
   return askPerson('AmbiguousHistory', message);
 };
@@ -142,11 +149,12 @@ const nobodyElseChose = (view: ClusterView): boolean =>
 
 /**
  * The recorded primary waits with what it had on its volume: no replica can hold more, so none has to answer. One that was
- * handing over may have done so.
+ * handing over may have done so; one that only the status names may have been followed by a silent one.
  */
 const recordedHoldsAll = (view: ClusterView, ready: readonly AnsweringPod[]): boolean =>
   view.spec.persistenceEnabled &&
   !isHandoverOpen(view) &&
+  !isHearsay(view) &&
   ready.some((pod) => pod.name === view.record?.primaryPod && pod.facts.keys > 0 && isUnlinked(pod));
 
 /**
@@ -189,10 +197,12 @@ const tellMissing = (
 /** INFO counts whole seconds. */
 const LINK_CLOCK_MS = 2_000;
 
-const wasLinkedUntil = ({ snapshot }: ClusterView, { facts }: AnsweringPod, endedAtMs: number | undefined): boolean =>
+/** By hearsay nobody knows whether it was the primary that it was linked to. */
+const wasLinkedUntil = (view: ClusterView, { facts }: AnsweringPod, endedAtMs: number | undefined): boolean =>
   endedAtMs !== undefined &&
   facts.linkDownSinceMs !== undefined &&
-  snapshot.observedAtMs - facts.linkDownSinceMs >= endedAtMs - LINK_CLOCK_MS;
+  !isHearsay(view) &&
+  view.snapshot.observedAtMs - facts.linkDownSinceMs >= endedAtMs - LINK_CLOCK_MS;
 
 /** Pods that Kubernetes is starting come back by themselves; those on a lost node, or that cannot start, do not. */
 const canReturnAlone = (view: ClusterView, silent: readonly { name: string }[]): boolean =>

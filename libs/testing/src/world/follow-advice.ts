@@ -77,4 +77,5 @@ const ADVICE: Readonly<Record<string, Advice>> = {
   UnrecordedPrimary: followMaster,
   AttachingWouldErase: deleteOthers,
   HandoverInDoubt: promoteFullest,
+  RecordInDoubt: promoteFullest,
 };
