@@ -57,17 +57,21 @@ export const acceptSpec = (input: AcceptInput): AcceptedSpec => {
       ...problems,
       ...unfit,
       ...holds.map(({ reason, message }) => ({ reason, message })),
-      ...(memory?.refusal === undefined ? [] : [memory.refusal]),
+      ...(memory === undefined ? [] : [memory.refusal]),
     ],
     specUsable: problems.length === 0 && unfit.length === 0,
   };
 };
 
-const keepMemory = ({ snapshot, live, dataPods, nowMs }: AcceptInput, wanted: ResolvedSpec) => {
-  const hash = planHash(snapshot.resource.spec);
-  const hasConsent = consentGiven({ snapshot, nowMs }, hash);
-  return holdMemory({ wanted, live: live.memory, dataPods, planHash: hash, hasConsent });
-};
+const keepMemory = ({ snapshot, live, record, dataPods, nowMs }: AcceptInput, wanted: ResolvedSpec) =>
+  holdMemory({
+    wanted,
+    live: live.memory,
+    dataPods,
+    record,
+    planHash: planHash(snapshot.resource.spec),
+    consents: (hash) => consentGiven({ snapshot, nowMs }, hash),
+  });
 
 /** A volume can grow (shape/step-storage.ts); what it is made of, and down to less, it cannot change. */
 const holdStorage = (wanted: ResolvedSpec, { storage }: LiveShape, isExplicit: boolean): Hold | undefined => {

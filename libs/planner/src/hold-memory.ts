@@ -3,22 +3,27 @@
  * what the pods hold. While it would, limit, maxmemory and policy stay as they are rendered: in the template and in
  * redis.conf too, or the next crash or drained node would do what no rollout may. Held is a limit that leaves less than
  * the pods hold (the kernel would kill them while they copy it), and, unless a person consented, a maxmemory below half of
- * it with a policy that evicts: the rest would be gone within seconds, and it is what a typo looks like. Where no pod says
- * what it holds, nothing is lowered; what is raised is never held.
+ * it with a policy that evicts: the rest would be gone within seconds, and it is what a typo looks like. While the recorded
+ * primary does not say what it holds (it sleeps, is gone, or is loading), nothing is lowered: what was rendered in one such
+ * pass would be what is live in the next. A limit that is not lowered is never held: it may be what a pod needs to start.
  */
+import { createHash } from 'node:crypto';
 import {
+  WAITING_PRIMARY_HOST,
   largestMaxmemoryBytes,
   memoryLimitBytes,
   parseQuantity,
   parseRedisMemory,
   wantedMaxmemoryBytes,
 } from '#domain';
-import type { ResolvedSpec } from '#domain';
+import type { DataSetRecord, ResolvedSpec } from '#domain';
 import type { AnsweringPod, DataPod } from './cluster-view.ts';
 import { presentField } from './present-field.ts';
 import type { LiveMemory } from './read-live-shape.ts';
 
 export const MEMORY_TOO_SMALL = 'MemoryTooSmall';
+/** Nobody says what the data set holds. */
+export const DATA_NOT_SEEN = 'DataNotSeen';
 const MAXMEMORY_BELOW_DATA = 'MaxmemoryBelowData';
 
 /** More is evicted at once only with a person's consent. */
@@ -26,8 +31,7 @@ const EVICTED_AT_ONCE_SHARE = 0.5;
 const MIB = 1024 * 1024;
 
 interface MemoryHold {
-  /** undefined: no pod said what it holds, so there is nothing to tell yet. */
-  readonly refusal: { readonly reason: string; readonly message: string } | undefined;
+  readonly refusal: { readonly reason: string; readonly message: string };
   readonly kept: Pick<ResolvedSpec, 'memory' | 'config' | 'resources'>;
 }
 
@@ -35,24 +39,62 @@ interface MemoryHoldInput {
   readonly wanted: ResolvedSpec;
   readonly live: LiveMemory | undefined;
   readonly dataPods: readonly DataPod[];
+  readonly record: DataSetRecord | undefined;
   /** Of the spec that asks for it. */
   readonly planHash: string;
-  readonly hasConsent: boolean;
+  readonly consents: (hash: string) => boolean;
 }
 
 const answers = (pod: DataPod): pod is AnsweringPod => pod.facts.reachable;
 
+/** Without a template there is no data set yet, or none that a limit could be compared with. */
 export const holdMemory = (input: MemoryHoldInput): MemoryHold | undefined => {
-  const { wanted, live, dataPods } = input;
-  if (live === undefined || dataPods.length === 0) return undefined;
+  const { wanted, live } = input;
+  if (live === undefined) return undefined;
   const change = compareMemory(wanted, live);
-  const kept = keepLive(wanted, live);
-  if (!dataPods.some(answers)) {
-    return change.limitIsLowered || (change.evicts && change.isStricter) ? { refusal: undefined, kept } : undefined;
-  }
-  const refusal = explainLimit(input, change) ?? explainEviction(input, change);
-  return refusal && { refusal, kept };
+  const refusal = isSeen(input)
+    ? (explainLimit(input, change) ?? explainEviction(input, change))
+    : explainUnseen(input, change);
+  return refusal && { refusal, kept: keepLive(wanted, live, change) };
 };
+
+/** The recorded primary is among those who tell: a replica may be behind, or in the middle of a copy. */
+const isSeen = ({ record, dataPods }: MemoryHoldInput): boolean => {
+  const primaryPod = record?.primaryPod;
+  return dataPods.some((pod) => tells(pod) && (primaryPod === undefined || pod.name === primaryPod));
+};
+
+/** What its memory is taken by is its data: it reads none just now, and was not told to wait for it. */
+const tells = (pod: DataPod): boolean =>
+  answers(pod) &&
+  !pod.facts.loading &&
+  !pod.facts.syncInProgress &&
+  !(pod.facts.role === 'slave' && pod.facts.masterHost === WAITING_PRIMARY_HOST);
+
+const explainUnseen = (input: MemoryHoldInput, change: MemoryChange): MemoryHold['refusal'] | undefined => {
+  const { wanted, dataPods, planHash, consents } = input;
+  if (!change.limitIsLowered && !(change.evicts && change.isStricter)) return undefined;
+  const hash = unseenHash(planHash);
+  if (isNew(input) || consents(hash)) return undefined;
+  const sleeps = wanted.hibernated && dataPods.length === 0;
+  const message =
+    `Memory limit and maxmemory are not lowered while ${sleeps ? 'the data set sleeps' : 'its primary does not answer, or loads'}: ` +
+    'nobody says how much it holds. ' +
+    (sleeps
+      ? 'Wake it first (spec.hibernation: false), or set the larger values again. '
+      : 'It goes on by itself once the primary has its data; a larger limit is taken at once. ') +
+    `To lower them unseen, at the risk of keys, create a RedisOperation Consent with planHash ${hash}.`;
+  return { reason: DATA_NOT_SEEN, message };
+};
+
+/** Another one than the change's own: who consented to its rollout, or to an eviction, did not consent to this. */
+const unseenHash = (planHash: string): string =>
+  createHash('sha256').update(`unseen ${planHash}`).digest('hex').slice(0, 16);
+
+/** Nobody was ever seen as its primary, so its pods may wait for a node that is as large as a limit nobody meant. */
+const isNew = ({ record, dataPods }: MemoryHoldInput): boolean =>
+  record?.primaryVersion === undefined &&
+  !dataPods.some((pod) => answers(pod) && (pod.facts.loading || pod.facts.keys > 0));
 
 /** The most that any data pod holds, in bytes; a replica that is behind holds less than its primary. */
 export const heldBytes = (dataPods: readonly DataPod[]): number =>
@@ -99,7 +141,10 @@ const largestUnder = (limitBytes: number | undefined): number =>
 const isBelow = (bytes: number, liveBytes: number): boolean => liveBytes === 0 || bytes < liveBytes;
 
 /** A bound that is not lowered with the limit was lived with before: a cache is full, and a little above its maxmemory. */
-const explainLimit = ({ wanted, live, dataPods }: MemoryHoldInput, change: MemoryChange): MemoryHold['refusal'] => {
+const explainLimit = (
+  { wanted, live, dataPods }: MemoryHoldInput,
+  change: MemoryChange,
+): MemoryHold['refusal'] | undefined => {
   const limitBytes = memoryLimitBytes(wanted.resources);
   if (limitBytes === undefined || !change.limitIsLowered) return undefined;
   const most = largestMaxmemoryBytes(wanted.memory, limitBytes);
@@ -115,11 +160,11 @@ const explainLimit = ({ wanted, live, dataPods }: MemoryHoldInput, change: Memor
   return { reason: MEMORY_TOO_SMALL, message };
 };
 
-const explainEviction = (input: MemoryHoldInput, change: MemoryChange): MemoryHold['refusal'] => {
-  const { dataPods, hasConsent, planHash } = input;
+const explainEviction = (input: MemoryHoldInput, change: MemoryChange): MemoryHold['refusal'] | undefined => {
+  const { dataPods, consents, planHash } = input;
   const { maxmemoryBytes, policy } = change;
   const held = heldBytes(dataPods);
-  if (hasConsent || !change.evicts || !change.isStricter || !dataPods.some(holdsKeys)) return undefined;
+  if (!change.evicts || !change.isStricter || !dataPods.some(holdsKeys) || consents(planHash)) return undefined;
   if (maxmemoryBytes >= held * EVICTED_AT_ONCE_SHARE) return undefined;
   const message =
     `maxmemory ${maxmemoryBytes} with policy ${policy} is not taken: the pods hold ${toMib(held)} MiB, and more than half of ` +
@@ -132,10 +177,9 @@ const holdsKeys = (pod: DataPod): boolean => answers(pod) && pod.facts.keys > 0;
 
 const toMib = (bytes: number): number => Math.floor(bytes / MIB);
 
-/** What is rendered now, said in the words of a spec. */
-const keepLive = (wanted: ResolvedSpec, live: LiveMemory): MemoryHold['kept'] => {
+/** What is rendered now, said in the words of a spec; of the resources only what would be lowered. */
+const keepLive = (wanted: ResolvedSpec, live: LiveMemory, { limitIsLowered }: MemoryChange): MemoryHold['kept'] => {
   const { maxmemory: _, 'maxmemory-policy': __, ...config } = wanted.config;
-  const { memory: ___, ...limits } = wanted.resources.limits ?? {};
   return {
     config: {
       ...config,
@@ -143,6 +187,22 @@ const keepLive = (wanted: ResolvedSpec, live: LiveMemory): MemoryHold['kept'] =>
       ...presentField('maxmemory-policy', live.policy),
     },
     memory: {},
-    resources: { ...wanted.resources, limits: { ...limits, ...presentField('memory', live.limit) } },
+    resources: limitIsLowered ? keepResources(wanted.resources, live) : wanted.resources,
   };
+};
+
+/** The request stays with its limit: it alone would be another template, and its pods the first to be evicted. */
+const keepResources = (
+  { requests, limits }: ResolvedSpec['resources'],
+  live: LiveMemory,
+): ResolvedSpec['resources'] => ({
+  ...presentField('requests', live.request === undefined ? requests : withMemory(requests, live.request.memory)),
+  ...presentField('limits', withMemory(limits, live.limit)),
+});
+
+/** undefined in place of nothing at all, as a server keeps it. */
+const withMemory = (quantities: Readonly<Record<string, string>> = {}, memory: string | undefined) => {
+  if (memory !== undefined) return { ...quantities, memory };
+  const { memory: _, ...rest } = quantities;
+  return Object.keys(rest).length === 0 ? undefined : rest;
 };

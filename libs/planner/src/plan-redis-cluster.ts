@@ -10,6 +10,7 @@ import type { ClusterView, DataPod } from './cluster-view.ts';
 import { chooseShape } from './shape/choose-shape.ts';
 import { rotationRecheckMs } from './describe-credentials.ts';
 import { findPrimary } from './find-primary.ts';
+import { DATA_NOT_SEEN } from './hold-memory.ts';
 import { keepStatus } from './keep-status.ts';
 import { noteHandover, recordHandover } from './note-handover.ts';
 import { chooseHistory } from './operations/choose-history.ts';
@@ -122,6 +123,10 @@ const QUIET_PHASES = new Set<Plan['status']['phase']>([
 /** Whether it does, only a second look can tell. */
 const mayStandStill = ({ facts }: DataPod): boolean => facts.reachable && facts.unappliedForMs !== undefined;
 
+/** It ends with what Redis says, and beside it a primary may have to be replaced. */
+const awaitsData = ({ refusals, dataPods }: ClusterView): boolean =>
+  dataPods.length > 0 && refusals.some(({ reason }) => reason === DATA_NOT_SEEN);
+
 /** Redis changes without telling Kubernetes, so even a settled data set is looked at again. */
 const chooseRecheck = (
   view: ClusterView,
@@ -133,6 +138,6 @@ const chooseRecheck = (
   if (openOperations(snapshot).some(isExclusive)) return { recheckAfterMs: policy.recheckSoonMs };
   const rotationMs = rotationRecheckMs(view);
   if (rotationMs !== undefined && actions.length === 0) return { recheckAfterMs: rotationMs };
-  const waiting = QUIET_PHASES.has(phase) && !view.dataPods.some(mayStandStill);
+  const waiting = QUIET_PHASES.has(phase) && !awaitsData(view) && !view.dataPods.some(mayStandStill);
   return { recheckAfterMs: waiting && actions.length === 0 ? policy.recheckLaterMs : policy.recheckSoonMs };
 };

@@ -27,6 +27,8 @@ export interface LiveShape {
 export interface LiveMemory {
   /** A Kubernetes quantity. */
   readonly limit: string | undefined;
+  /** undefined while there is no template to tell of it. */
+  readonly request: { readonly memory: string | undefined } | undefined;
   /** As redis.conf has them; undefined where it leaves them to the default. */
   readonly maxmemory: string | undefined;
   readonly policy: string | undefined;
@@ -143,14 +145,18 @@ const readMemory = (
   const limits = pods.flatMap((pod) => (pod.component === 'redis' ? [pod.memoryLimitBytes ?? Infinity] : []));
   if (statefulSet === undefined && limits.length === 0) return undefined;
   return {
-    limit: statefulSet === undefined ? formatQuantity(Math.max(...limits)) : limitOfTemplate(statefulSet),
+    ...(statefulSet === undefined
+      ? { limit: formatQuantity(Math.max(...limits)), request: undefined }
+      : memoryOfTemplate(statefulSet)),
     maxmemory: /^maxmemory (\S+)$/m.exec(directives)?.[1],
     policy: /^maxmemory-policy (\S+)$/m.exec(directives)?.[1],
   };
 };
 
-const limitOfTemplate = ({ spec }: StatefulSetFields): string | undefined =>
-  spec?.template?.spec?.containers?.[0]?.resources?.limits?.['memory'];
+const memoryOfTemplate = ({ spec }: StatefulSetFields): Pick<LiveMemory, 'limit' | 'request'> => {
+  const resources = spec?.template?.spec?.containers?.[0]?.resources;
+  return { limit: resources?.limits?.['memory'], request: { memory: resources?.requests?.['memory'] } };
+};
 
 /** In the unit in which limits are mostly written: another text of the same amount would be another template. */
 const formatQuantity = (bytes: number): string | undefined => {
