@@ -250,6 +250,44 @@ describe.concurrent('rule 3, the uids that a tombstone names', () => {
   });
 });
 
+describe('rule 3, an object that was put back and whose approved delete was refused', () => {
+  it('is not hidden by the end of that approval: whoever would approve again is told that it is another one', async () => {
+    const [before, now] = [randomUUID(), randomUUID()];
+    const { enrolled, agent: first, wanted } = await applied(before);
+    first.close();
+    await first.waitForClose();
+    await ask('deleteRedisCluster', wanted);
+    await approve(wanted);
+    const { hubEpoch } = world.hub.runtime.identity;
+    const hello = { hubEpoch, appliedRevision: 1, specDigest: digestOf([wanted]) };
+    const { agent } = await openSession(world.hub, enrolled, hello);
+    const { revision } = await agent.next('Delta');
+    const kept = { state: 'REJECTED', code: 'DELETED_OBJECT_IS_BACK' } as const;
+    const outcome = { hubUid: wanted.hubUid, hubGeneration: 0, ...kept, message: 'kept', retryable: false, uid: now };
+    agent.send('DesiredAck', { revision, outcomes: [outcome], digest: digestOf([wanted]) });
+    await vi.waitFor(async () => expect(await readDelivery(world.hub, wanted.hubUid)).toMatchObject(kept), WAIT);
+
+    const ended = `UPDATE delete_approval SET expires_at = now() - interval '1 second' WHERE $1 = ANY (hub_uids)`;
+    await world.query(ended, [wanted.hubUid]);
+    await world.query('UPDATE delivery SET next_attempt_at = now() WHERE hub_uid = $1', [wanted.hubUid]);
+    expect((await agent.next('Delta')).tombstones).toMatchObject([{ hubUid: wanted.hubUid, uids: [before] }]);
+    expect(await readDelivery(world.hub, wanted.hubUid)).toMatchObject(kept);
+    agent.close();
+    await agent.waitForClose();
+
+    await world.query('UPDATE agent_spec_head SET inventory_needed = true WHERE agent_id = $1', [enrolled.agentId]);
+    const { agent: compared } = await openSession(world.hub, enrolled, hello);
+    compared.send('InventoryChunk', { objects: [], last: true });
+    expect(await compared.next('SnapshotEnd')).toMatchObject({ tombstones: [], held: [wanted.hubUid] });
+    const [told] = await world.query<object>('SELECT code, message FROM delivery WHERE hub_uid = $1', [wanted.hubUid]);
+    expect(told).toEqual({
+      code: 'DELETE_BREAKER',
+      message: expect.stringContaining('what is there now has another uid') as unknown,
+    });
+    compared.close();
+  });
+});
+
 describe('rule 3, what a tombstone names', () => {
   it('outlives the replica that was asked, and its hub', async () => {
     const { member, wanted } = await memberWith('outlived');

@@ -48,6 +48,11 @@ export function explainHold(verdict: Exclude<BreakerVerdict, 'PASS'>, limits: De
 /** For a delete that was approved, and of which nothing was heard before the approval expired. */
 export const APPROVAL_IS_OVER = `The approval of this delete expired before the agent took it. ${WHAT_TO_DO}`;
 
+/** As above, but the object that was meant is not there any more: who approves it again must know that it is about another one. */
+export const APPROVAL_IS_OVER_AND_OBJECT_BACK =
+  'The approval of this delete expired, and what is there now has another uid than what it was about: it was put back since, as by a ' +
+  `restored backup. Approved again, the delete is about what is there now. ${WHAT_TO_DO}`;
+
 /** For a delete that the breaker holds, that was let go instead, and is asked for once more before the agent has answered. */
 export const STILL_HELD = `The breaker holds this delete back since it was asked for first. ${WHAT_TO_DO}`;
 

@@ -18,8 +18,9 @@ export interface TargetRow {
   readonly deletion: 'DELETE' | 'ORPHAN' | null;
   /**
    * What the breaker says of a DELETE. UNJUDGED: nothing yet. EXPIRED: it was approved, and neither the agent nor its status
-   * has told that it began before the approval ended; once they have, it is sent until it is acked. HELD comes before all
-   * else, whatever another replica has noted meanwhile.
+   * has told that it began before the approval ended; once they have, it is sent until it is acked. Nor is one whose object
+   * is another one by now: its agent keeps that, and says so, which "approve again" would hide. HELD comes before all else,
+   * whatever another replica has noted meanwhile.
    */
   readonly breaker: 'RELEASED' | 'HELD' | 'UNJUDGED' | 'EXPIRED' | null;
   readonly approval: NonNullable<Tombstone['approval']> | null;
@@ -30,7 +31,8 @@ export interface TargetRow {
 }
 
 const BREAKER = `CASE WHEN r.deletion_held_at IS NOT NULL THEN 'HELD' ELSE coalesce(
-  (SELECT CASE WHEN a.expires_at <= now() AND EXISTS (SELECT 1 FROM delivery AS d WHERE d.hub_uid = r.hub_uid AND d.state IN ('PENDING', 'REJECTED'))
+  (SELECT CASE WHEN a.expires_at <= now() AND EXISTS (SELECT 1 FROM delivery AS d WHERE d.hub_uid = r.hub_uid AND d.state IN ('PENDING', 'REJECTED')
+           AND d.code IS DISTINCT FROM 'DELETED_OBJECT_IS_BACK')
        AND NOT EXISTS (SELECT 1 FROM resource_status AS s WHERE s.hub_uid = r.hub_uid AND (s.gone OR s.terminating))
      THEN 'EXPIRED' ELSE 'RELEASED' END
    FROM tombstone_release AS t LEFT JOIN delete_approval AS a ON a.id = t.approval_id WHERE t.hub_uid = r.hub_uid),

@@ -10,6 +10,7 @@ import type { EntityManager } from 'typeorm';
 import { LOCK } from '../../../platform/database/advisory-locks.ts';
 import {
   APPROVAL_IS_OVER,
+  APPROVAL_IS_OVER_AND_OBJECT_BACK,
   BREAKER_WINDOW_MS,
   type DeleteLimits,
   explainHold,
@@ -34,6 +35,8 @@ interface DoomedRow {
   readonly actor: string | null;
   /** A person approved it; OVER: the approval has expired. */
   readonly approval: 'GOOD' | 'OVER' | null;
+  /** The object is known by a uid that its delete does not name. */
+  readonly isAnother: boolean;
 }
 
 /**
@@ -82,7 +85,8 @@ function lockDoomed(tx: EntityManager, { agentId, hubUids }: DeletesOfAgent, now
   return tx.query(
     `SELECT r.hub_uid AS "hubUid", r.deletion_actor AS actor,
        (SELECT CASE WHEN a.expires_at > $3 THEN 'GOOD' ELSE 'OVER' END FROM tombstone_release AS t
-          JOIN delete_approval AS a ON a.id = t.approval_id WHERE t.hub_uid = r.hub_uid) AS approval
+          JOIN delete_approval AS a ON a.id = t.approval_id WHERE t.hub_uid = r.hub_uid) AS approval,
+       coalesce(NOT known_uids(r) <@ r.deletion_uids, false) AS "isAnother"
      FROM resource AS r WHERE r.agent_id = $1 AND r.hub_uid = ANY($2::uuid[]) AND r.deletion = 'DELETE'
        AND r.deletion_held_at IS NULL
      ORDER BY r.hub_uid FOR NO KEY UPDATE OF r`,
@@ -93,10 +97,11 @@ function lockDoomed(tx: EntityManager, { agentId, hubUids }: DeletesOfAgent, now
 async function findHold(
   tx: EntityManager,
   agentId: string,
-  { hubUid, actor, approval }: DoomedRow,
+  { hubUid, actor, approval, isAnother }: DoomedRow,
   { limits, nowMs }: Judge,
 ): Promise<string | undefined> {
-  if (approval !== null) return approval === 'OVER' ? APPROVAL_IS_OVER : undefined;
+  if (approval === 'GOOD') return undefined;
+  if (approval === 'OVER') return isAnother ? APPROVAL_IS_OVER_AND_OBJECT_BACK : APPROVAL_IS_OVER;
   const rows = await tx.query<PassedDeletes[]>(
     // An object whose release was taken back is counted once, and not against itself.
     `SELECT count(DISTINCT object) FILTER (WHERE agent_id = $2)::int AS "byAgent",
