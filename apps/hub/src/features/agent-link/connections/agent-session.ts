@@ -212,8 +212,9 @@ export class AgentSession {
     this.#eventsInFlight += 1;
     const settled = link.events
       .add({ session: this, items }, () => peer.isOpen && !this.#ended)
-      .then(async (stored) => {
-        if (stored) await peer.send('EventAck', { counter }, nonce);
+      .then(async (result) => {
+        if (result === 'FENCED') return this.endFenced();
+        if (result === 'STORED') await peer.send('EventAck', { counter }, nonce);
       })
       .catch((error: unknown) => log.error({ err: error }, 'an event batch was lost; the agent sends it again'))
       .finally(() => (this.#eventsInFlight -= 1));

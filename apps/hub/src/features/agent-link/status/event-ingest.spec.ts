@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { eventIdOf } from './event-id.ts';
 import { EventIngest } from './event-ingest.ts';
 import type { EventEntry } from './event.repository.ts';
+import { sessionKeyOf } from '../sessions/session-key.ts';
 
 beforeEach(() => vi.useFakeTimers());
 afterEach(() => vi.useRealTimers());
@@ -23,22 +24,35 @@ const entryOf = (agentId: string, message = 'm'): EventEntry => ({
   session: { agentId, sessionNo: 1 },
   items: [itemOf(message)],
 });
+/** No session is fenced. */
+const none: ReadonlySet<string> = new Set();
 const log = pino({ level: 'silent' });
 const failure = (code: string): Error => Object.assign(new Error(code), { driverError: { code } });
 
 describe('events', () => {
   it('of all agents are stored together', async () => {
     const runs: number[] = [];
-    const ingest = new EventIngest({ store: (entries) => Promise.resolve(void runs.push(entries.length)) }, log);
+    const ingest = new EventIngest({ store: (entries) => (runs.push(entries.length), Promise.resolve(none)) }, log);
     const stored = Promise.all(['a', 'b', 'c'].map((agentId) => ingest.add(entryOf(agentId), () => true)));
     await vi.advanceTimersByTimeAsync(60);
-    expect(await stored).toEqual([true, true, true]);
+    expect(await stored).toEqual(['STORED', 'STORED', 'STORED']);
     expect(runs).toEqual([3]);
+  });
+
+  it('of a session that may write no more are not taken for stored, and those beside them are', async () => {
+    const fenced = entryOf('b');
+    const ingest = new EventIngest({ store: () => Promise.resolve(new Set([sessionKeyOf(fenced.session)])) }, log);
+    const added = Promise.all([entryOf('a'), fenced].map((entry) => ingest.add(entry, () => true)));
+    await vi.advanceTimersByTimeAsync(60);
+    expect(await added).toEqual(['STORED', 'FENCED']);
   });
 
   it('wait while the database is away, and go with a session that ends', async () => {
     let away = true;
-    const ingest = new EventIngest({ store: () => (away ? Promise.reject(failure('08006')) : Promise.resolve()) }, log);
+    const ingest = new EventIngest(
+      { store: () => (away ? Promise.reject(failure('08006')) : Promise.resolve(none)) },
+      log,
+    );
     let isOpen = true;
     const kept = ingest.add(entryOf('a'), () => true);
     const left = ingest.add(entryOf('b'), () => isOpen);
@@ -46,16 +60,16 @@ describe('events', () => {
     isOpen = false;
     away = false;
     await vi.advanceTimersByTimeAsync(2_500);
-    expect([await kept, await left]).toEqual([true, false]);
+    expect([await kept, await left]).toEqual(['STORED', 'ENDED']);
   });
 
   it('wait, and are not left out, while there is no partition to write to', async () => {
     let isMissing = true;
     const stored: string[] = [];
-    const store = (entries: readonly EventEntry[]): Promise<void> => {
+    const store = (entries: readonly EventEntry[]): Promise<ReadonlySet<string>> => {
       if (isMissing) return Promise.reject(failure('23514'));
       stored.push(...entries.map(({ session }) => session.agentId));
-      return Promise.resolve();
+      return Promise.resolve(none);
     };
     const ingest = new EventIngest({ store }, log);
     const kept = Promise.all(['a', 'b'].map((agentId) => ingest.add(entryOf(agentId), () => true)));
@@ -63,7 +77,7 @@ describe('events', () => {
     expect(stored).toEqual([]);
     isMissing = false;
     await vi.advanceTimersByTimeAsync(2_500);
-    expect(await kept).toEqual([true, true]);
+    expect(await kept).toEqual(['STORED', 'STORED']);
     expect(stored.sort()).toEqual(['a', 'b']);
   });
 
@@ -74,7 +88,7 @@ describe('events', () => {
         store: (entries) => {
           if (entries.some(({ items }) => items[0]?.message === 'bad')) return Promise.reject(failure('22P05'));
           stored.push(...entries.map(({ session }) => session.agentId));
-          return Promise.resolve();
+          return Promise.resolve(none);
         },
       },
       log,
@@ -85,7 +99,7 @@ describe('events', () => {
       ingest.add(entryOf('c'), () => true),
     ]);
     await vi.advanceTimersByTimeAsync(200);
-    expect(await added).toEqual([true, true, true]);
+    expect(await added).toEqual(['STORED', 'STORED', 'STORED']);
     expect(stored.sort()).toEqual(['a', 'c']);
   });
 });

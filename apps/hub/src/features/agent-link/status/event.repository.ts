@@ -5,7 +5,7 @@
 import type { EventItem } from '#protocol';
 import type { DataSource } from 'typeorm';
 
-import type { SessionKey } from '../sessions/session-key.ts';
+import { type SessionKey, sessionKeyOf } from '../sessions/session-key.ts';
 import { eventIdOf } from './event-id.ts';
 import { isUuid } from '../sessions/handshake.service.ts';
 
@@ -21,7 +21,10 @@ export interface EventEntry {
 const IS_OPERATED = `r.member_cluster_id = a.member_cluster_id AND (r.namespace, r.name) = (v.namespace, v.name)
     AND (a.scope_kind = 'CLUSTER' OR a.scope_namespace = r.namespace)`;
 
-/** $1 rows as JSON, in their order. The sessions stay locked, so that the next one of an agent finds what this one wrote. */
+/**
+ * $1 rows as JSON, in their order. The sessions stay locked, so that the next one of an agent finds what this one wrote.
+ * Returns those that may write no more.
+ */
 const STORE_EVENTS = `WITH told AS (
   SELECT i.* FROM jsonb_to_recordset($1::jsonb) AS i(at_order int, agent_id uuid, session_no bigint, id uuid, hub_uid uuid,
     namespace text, name text, severity text, reason text, message text, first_at timestamptz, last_at timestamptz, count int)
@@ -36,13 +39,15 @@ const STORE_EVENTS = `WITH told AS (
   UPDATE event AS e SET at = v.at, count = greatest(e.count, v.count), last_at = greatest(e.last_at, v.last_at)
   FROM valid AS v JOIN known AS k USING (id)
   WHERE e.at = k.at AND e.id = k.id AND (v.count > e.count OR v.last_at > e.last_at)
-)
+), stored AS (
 INSERT INTO event (id, at, agent_id, hub_uid, project_id, severity, reason, message, first_at, last_at, count)
 SELECT v.id, v.at, v.agent_id, r.hub_uid, r.project_id, v.severity, v.reason, v.message, coalesce(v.first_at, now()),
   coalesce(v.last_at, now()), v.count
 FROM valid AS v JOIN agent AS a ON a.id = v.agent_id
   LEFT JOIN resource AS r ON r.hub_uid = v.hub_uid AND (r.agent_id = v.agent_id OR (${IS_OPERATED}))
-WHERE NOT EXISTS (SELECT 1 FROM known AS k WHERE k.id = v.id)`;
+WHERE NOT EXISTS (SELECT 1 FROM known AS k WHERE k.id = v.id)
+)
+SELECT agent_id AS "agentId", session_no AS "sessionNo" FROM told EXCEPT SELECT agent_id, session_no FROM current`;
 
 export class EventRepository {
   readonly #dataSource: DataSource;
@@ -51,12 +56,16 @@ export class EventRepository {
     this.#dataSource = dataSource;
   }
 
-  /** Those of sessions that were taken over are left out: their agents tell them again. */
-  async store(entries: readonly EventEntry[]): Promise<void> {
+  /**
+   * Returns the keys (see `sessionKeyOf`) of sessions that are not their agents' any more, or whose agents are not ACTIVE:
+   * nothing of theirs was written, and it must not be acked, so that the agent tells it again in its next session.
+   */
+  async store(entries: readonly EventEntry[]): Promise<ReadonlySet<string>> {
     const rows = new Map(entries.flatMap(({ session, items }) => items.map((item) => toRow(session, item))));
-    if (rows.size === 0) return;
+    if (rows.size === 0) return new Set();
     const ordered = [...rows.values()].map((row, at) => ({ ...row, at_order: at }));
-    await this.#dataSource.query(STORE_EVENTS, [JSON.stringify(ordered)]);
+    const fenced = await this.#dataSource.query<SessionKey[]>(STORE_EVENTS, [JSON.stringify(ordered)]);
+    return new Set(fenced.map(sessionKeyOf));
   }
 }
 
