@@ -136,7 +136,7 @@ export class HandshakeService {
       case 'HELD':
         return refused(
           'SESSION_HELD',
-          'another process of this agent, which sees its API server, has the session; come back when this one sees it too',
+          'another process of this agent has the session; come back when this one sees its API server',
           false,
         );
       case 'NOT_ACTIVE':

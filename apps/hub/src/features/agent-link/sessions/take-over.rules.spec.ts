@@ -26,7 +26,13 @@ describe('a Hello of another instance', () => {
     ['that is the same process takes nothing', {}, { instanceId: 'a' }, 'FREE'],
     ['takes a live session, which is counted', {}, {}, 'SUSPECT'],
     ['takes it without suspicion from one that has lost its API server', { inventory: 'UNKNOWN' }, {}, 'BLIND_LOSES'],
-    ['that sees as little takes it as well', { inventory: 'UNKNOWN' }, { inventory: 'UNKNOWN' }, 'BLIND_LOSES'],
+    ['that sees as little is not given it', { inventory: 'UNKNOWN' }, { inventory: 'UNKNOWN' }, 'HELD'],
+    [
+      'that sees as little takes it when nothing was heard lately',
+      { inventory: 'UNKNOWN', isHeard: false },
+      { inventory: 'UNKNOWN' },
+      'BLIND_LOSES',
+    ],
     ['that does not see its API server is not given it', {}, { inventory: 'UNKNOWN' }, 'HELD'],
     ['is given it when nothing was heard lately', { isHeard: false }, { inventory: 'UNKNOWN' }, 'SUSPECT'],
   ] as const)('%s', (_, holds, comes, verdict) => {

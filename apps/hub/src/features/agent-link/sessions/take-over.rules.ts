@@ -2,9 +2,9 @@
  * Tells a restart, and a Lease that changed hands, from a clone. A new instance that takes a live session over is normal (a
  * pod was replaced, its old connection is not noticed dead yet); two instances that take it from each other again and
  * again are two clusters with one key, and neither may have it (03). A process that has lost its API server says so and
- * keeps its link (03 rule 10) while another one takes the Lease: a session that says so loses to any other and nobody is
- * suspected, and it takes none from one that sees its API server. What nobody can gain by the word: who says it is refused
- * a live session, and what is taken from others is counted whatever they say of themselves later.
+ * keeps its link (03 rule 10) while another one takes the Lease: a session that says so loses to any that sees its API server
+ * and nobody is suspected, and who says so takes none that is live, or two blind clones would take turns uncounted. What
+ * is taken from one that sees its API server is counted, whatever the taker says of itself later.
  */
 export const TAKE_OVER_WINDOW_MS = 5 * 60_000;
 export const MAX_TAKE_OVERS = 3;
@@ -33,8 +33,8 @@ export type TakeOverVerdict = 'FREE' | 'BLIND_LOSES' | 'HELD' | 'SUSPECT';
 
 export function judgeTakeOver(holder: Holder | undefined, comer: Comer): TakeOverVerdict {
   if (holder?.state !== 'CONNECTED' || !holder.instanceId || holder.instanceId === comer.instanceId) return 'FREE';
-  if (holder.inventory === 'UNKNOWN') return 'BLIND_LOSES';
-  return comer.inventory === 'UNKNOWN' && holder.isHeard ? 'HELD' : 'SUSPECT';
+  if (comer.inventory === 'UNKNOWN' && holder.isHeard) return 'HELD';
+  return holder.inventory === 'UNKNOWN' ? 'BLIND_LOSES' : 'SUSPECT';
 }
 
 /** `recent`: the take-overs within the window, the newest included. */
