@@ -8,6 +8,7 @@ import type { Health } from './assess-health.ts';
 import { answers } from './cluster-view.ts';
 import type { ClusterView } from './cluster-view.ts';
 import { tellStuckPods } from './explain-stuck-pod.ts';
+import { isLongNotReady } from './is-long-not-ready.ts';
 import { findGoners, findUnsettledUsers, readCredentials, readServers } from './read-credentials.ts';
 import type { ServerSeen } from './read-credentials.ts';
 import { refusesForDisk } from './refuses-for-disk.ts';
@@ -163,12 +164,6 @@ const draftStalled = ({ findings, health, phase, view }: ConditionInput): Draft 
   const stuck = UNDER_WAY.has(phase) ? health.stuck.filter(({ restartsSoon }) => !restartsSoon) : [];
   if (stuck.length === 0 || !isLongNotReady(view)) return no('NotStalled', 'Nothing is stuck.');
   return yes('PodsCannotStart', tellStuckPods(stuck, '').trimStart());
-};
-
-/** By the time that the last status carries, which outlives this agent. */
-const isLongNotReady = ({ snapshot, nowMs, policy }: ClusterView): boolean => {
-  const last = snapshot.resource.status?.conditions?.find(({ type }) => type === 'Ready');
-  return last?.status === 'False' && nowMs - Date.parse(last.lastTransitionTime) >= policy.stalledAfterMs;
 };
 
 const DRAFTS: Readonly<Record<ConditionType, (input: ConditionInput) => Draft>> = {

@@ -49,9 +49,16 @@ const reads = (reader: AnsweringPod, writer: AnsweringPod): boolean => readsRdbO
 
 const engineOf = ({ facts }: AnsweringPod) => ({ type: facts.engine, version: facts.version });
 
-/** It asks this primary for a copy that it can never load: only a newer version on it mends that. */
-export const cannotLoadFrom = (replica: AnsweringPod, primary: AnsweringPod): boolean =>
+/** It is not linked, and a whole copy from this primary is nothing that it can load; the backlog may still do. */
+export const isCutOffByVersion = (replica: AnsweringPod, primary: AnsweringPod): boolean =>
   replica.facts.role === 'slave' && replica.facts.linkUp !== true && !reads(replica, primary);
+
+/**
+ * It asks this primary for a copy that it can never load: only a newer version on it mends that. While it has keys, or
+ * reads its own disk, it is a copy itself, whose link may be back in a moment.
+ */
+export const cannotLoadFrom = (replica: AnsweringPod, primary: AnsweringPod): boolean =>
+  isCutOffByVersion(replica, primary) && replica.facts.keys === 0 && !replica.facts.loading;
 
 const isLevel = (a: ReachableRedis, b: ReachableRedis): boolean =>
   a.replicationId === b.replicationId && a.offsetBytes === b.offsetBytes;

@@ -35,6 +35,7 @@ import { restorePriority } from './rules/restore-priority.ts';
 import { rollOut } from './rules/roll-out.ts';
 import { refreshPods } from './rules/refresh-pods.ts';
 import { removeLeftovers } from './rules/remove-leftovers.ts';
+import { tellCutOff } from './rules/tell-cut-off.ts';
 import { tellVolumes } from './rules/tell-volumes.ts';
 import { switchPersistence } from './rules/switch-persistence.ts';
 import { resolveSplitBrain } from './rules/resolve-split-brain.ts';
@@ -77,5 +78,6 @@ export const RULES: readonly Rule[] = [
   rollOut,
   removeLeftovers,
   tellVolumes,
+  tellCutOff,
   growVolumes,
 ];

@@ -54,7 +54,11 @@ export const chooseRestart = (primary: AnsweringPod, outdated: OutdatedPods): Ne
   const replicas = outdated.data.filter((pod) => pod.name !== primary.name);
   const unlinked = replicas.filter((pod) => !isLinkedTo(pod, primary));
   const unable = unlinked.find((pod) => isUnable(pod, primary));
-  if (unable !== undefined) return { kind: 'replica', pod: unable, apart: apartFrom(unable, unlinked), repairs: true };
+  if (unable !== undefined) {
+    // Whoever is silent or on its way may hold what nobody else does: such a pod is waited for.
+    const known = unlinked.filter((pod) => answers(pod) && !pod.terminating);
+    return { kind: 'replica', pod: unable, apart: apartFrom(unable, known), repairs: true };
+  }
   const next = onlyAsked(outdated);
   const [sentinel] = [...next.sentinels].sort((a, b) => Number(serves(a)) - Number(serves(b)));
   if (sentinel !== undefined) return { kind: 'sentinel', pod: sentinel, apart: new Set([sentinel.name]) };

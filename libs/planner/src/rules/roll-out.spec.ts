@@ -492,41 +492,6 @@ describe('roll-out: beside a directive that is set live', () => {
   });
 });
 
-describe('roll-out: a failover to an updated pod in the middle of a held upgrade', () => {
-  /** Whoever was promoted is pod 0 here, and the one that came back with the older version is pod 1. */
-  const upgraded = (spec: Partial<RedisClusterSpec>, old: Parameters<typeof replicaFacts>[2]): RedisClusterSnapshot => {
-    const snapshot = rolling({ mode: 'Replication', size: 2, ...spec }, { data: [1] });
-    const config = { 'min-replicas-to-write': '1' };
-    return withFacts(snapshot, {
-      redis: [masterFacts('b', { version: '8.0.2', config }), replicaFacts('a', podIp(0), { config, ...old })],
-    });
-  };
-  const unable = { version: '7.0.15', linkUp: false, keys: 0 };
-  const held = [
-    { updateStrategy: { partition: 1 } },
-    { updateStrategy: { paused: true } },
-    { maintenanceWindows: [{ start: '23:00', duration: '1h' }] },
-  ] as const;
-
-  it.each(held)('the old pod, which can never load the new snapshot, is restarted whatever holds: %j', (spec) => {
-    const made = plan(upgraded(spec, unable));
-    expect(deeds(made)).toEqual(['EvictPod 1']);
-    expect(deeds(plan(upgraded(spec, { ...unable, syncInProgress: true })))).toEqual(['EvictPod 1']);
-    expect(deeds(plan({ ...upgraded(spec, unable), disruptionsElsewhere: 2 }))).toEqual(['EvictPod 1']);
-  });
-
-  it('one that can load it is held as the user wants it', () => {
-    const made = plan(upgraded({ updateStrategy: { partition: 1 } }, { ...unable, version: '7.4.2' }));
-    expect(deeds(made)).toEqual([]);
-    expect(made.status.rollout?.reason).toBe('PartitionReached');
-  });
-
-  it('one that is linked all the same, by the backlog, is held too', () => {
-    const made = plan(upgraded({ updateStrategy: { partition: 1 } }, { version: '7.0.15' }));
-    expect(deeds(made)).toEqual([]);
-  });
-});
-
 describe('roll-out: the extra pod of a data set of one', () => {
   const withSurgePod = (record: Partial<DataSetRecord>, old: readonly number[]): RedisClusterSnapshot => {
     const one = rolling({ mode: 'Standalone', size: 1 }, { data: old });
