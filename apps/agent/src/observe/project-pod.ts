@@ -10,7 +10,8 @@ export interface PodProjection extends Omit<PodSnapshot, 'nodeReady'> {
 
 interface ContainerState {
   readonly waiting?: { readonly reason?: string; readonly message?: string };
-  readonly terminated?: { readonly message?: string };
+  readonly running?: object;
+  readonly terminated?: { readonly message?: string; readonly finishedAt?: string };
 }
 interface ContainerStatus {
   readonly name: string;
@@ -23,6 +24,7 @@ interface PodCondition {
   readonly status: string;
   readonly reason?: string;
   readonly message?: string;
+  readonly lastTransitionTime?: string;
 }
 interface PodFields {
   readonly spec?: {
@@ -64,13 +66,27 @@ const readWaitingReason = (pod: PodFields): string | undefined => {
   return scheduled?.status === 'False' ? joinReason(scheduled.reason, scheduled.message) : undefined;
 };
 
-const readLastMessage = ({ state, lastState }: ContainerStatus): string =>
-  (state?.terminated ?? lastState?.terminated)?.message ?? '';
+/**
+ * A container that runs may have been Ready since the end of the one before it: Kubernetes keeps that one's words for the whole
+ * life of the next, and they would be told as news when a node is lost weeks later. Its clock counts whole seconds, and no
+ * container ends, starts, gets Ready and loses it within one of them.
+ */
+const readLastMessage = (status: ContainerStatus, notReadySince = ''): string => {
+  const { message = '', finishedAt = '' } = readLastEnd(status) ?? {};
+  const isPast = status.state?.running !== undefined && Date.parse(finishedAt) < Date.parse(notReadySince);
+  return isPast ? '' : message;
+};
+
+const readLastEnd = ({ state, lastState }: ContainerStatus): ContainerState['terminated'] =>
+  state?.terminated ?? lastState?.terminated;
 
 /** What our entrypoint left behind at its last end, while the pod is not ready: later nobody needs it. */
 const readLastWords = (pod: PodFields): string | undefined => {
-  if (conditionOf(pod, 'Ready')?.status === 'True') return undefined;
-  const messages = (pod.status?.containerStatuses ?? []).map(readLastMessage);
+  const ready = conditionOf(pod, 'Ready');
+  if (ready?.status === 'True') return undefined;
+  const messages = (pod.status?.containerStatuses ?? []).map((status) =>
+    readLastMessage(status, ready?.lastTransitionTime),
+  );
   return messages
     .find((message) => LAST_WORDS.test(message))
     ?.trim()

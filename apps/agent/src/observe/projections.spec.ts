@@ -99,6 +99,35 @@ describe('projectPod', () => {
     expect(said('panic: out of memory')).toBeUndefined();
   });
 
+  it.each([
+    ['it waits for room since its first container ended', '2026-11-30T10:00:00Z', 'atoll-no-room free=1'],
+    ['both in the same second', '2026-11-30T10:00:09Z', 'atoll-no-room free=1'],
+    ['it was Ready since, and is so no longer', '2026-11-30T10:00:30Z', undefined],
+  ])(
+    'of a container that runs, only what was said since the pod was last Ready: %s',
+    (_, lastTransitionTime, words) => {
+      const seen = (state: object, status = 'False') =>
+        projectPod(
+          podObject({
+            status: {
+              phase: 'Running',
+              conditions: [{ type: 'Ready', status, lastTransitionTime }],
+              containerStatuses: [
+                {
+                  name: 'redis',
+                  state,
+                  lastState: { terminated: { message: 'atoll-no-room free=1\n', finishedAt: '2026-11-30T10:00:09Z' } },
+                },
+              ],
+            },
+          }),
+        ).lastWords;
+      expect(seen({ running: { startedAt: '2026-11-30T10:00:10Z' } })).toBe(words);
+      expect(seen({ running: {} }, 'Unknown')).toBe(words);
+      expect(seen({ waiting: { reason: 'CrashLoopBackOff' } })).toBe('atoll-no-room free=1');
+    },
+  );
+
   it('has no address before Kubernetes gives one, and knows a lost node', () => {
     expect(projectPod(podObject({ status: { phase: 'Pending', podIP: '' } }))).not.toHaveProperty('ip');
     expect(projectPod(podObject({ status: { phase: 'Running', reason: 'NodeLost' } })).nodeLost).toBe(true);
