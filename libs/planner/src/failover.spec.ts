@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { Plan, RedisClusterSnapshot, RedisNodeFacts } from '#domain';
+import type { DataSetRecord, Plan, RedisClusterSnapshot, RedisNodeFacts } from '#domain';
 import {
+  HISTORY,
   NOW_MS,
   OTHER_HISTORY,
   drawSettled,
@@ -148,6 +149,13 @@ describe('Replication: the primary is proven dead', () => {
     const config = { 'min-replicas-to-write': '0' };
     const facts = [replicaFacts(P1, podIp(0), { ...down(90_000), config }), replicaFacts(P2, podIp(0), down(90_000))];
     expect(promoted(plan(replication([silentFacts(), ...facts])))).toBeUndefined();
+  });
+
+  it('the promotion ends what is noted of a hand-over: it is not in doubt at the next outage', () => {
+    const snapshot = replication([deadFacts(), ...lost(0)]);
+    const record = { ...snapshot.record, handover: { to: P2, history: HISTORY } } as DataSetRecord;
+    const [raised] = plan({ ...snapshot, record }).actions;
+    expect(raised).toMatchObject({ kind: 'WriteRecord', record: { primaryPod: P1, handover: undefined } });
   });
 
   it('Manual: nobody is promoted in its place, but the recorded primary itself goes on', () => {

@@ -182,6 +182,14 @@ describe('two primaries without Sentinel', () => {
     expect(of(made)).toContain(`FencePod ${P1}`);
   });
 
+  it('the record of the right one ends what is noted of a hand-over', () => {
+    const facts = [silentFacts(), masterFacts(P1, { offsetBytes: 950 }), masterFacts(P2, promotedAt(900))];
+    const snapshot = rivals({}, facts);
+    const record = { ...snapshot.record, handover: { to: P1, history: OTHER_HISTORY } } as DataSetRecord;
+    const [written] = plan({ ...snapshot, record }).actions;
+    expect(written).toMatchObject({ kind: 'WriteRecord', record: { primaryPod: P2, handover: undefined } });
+  });
+
   it('else the one that most of the others follow; else a person, and nobody is touched', () => {
     const unrelated = [silentFacts(), masterFacts(P1), masterFacts(P2, { replicationId: OTHER_HISTORY })];
     const undecided = plan(rivals({}, unrelated));

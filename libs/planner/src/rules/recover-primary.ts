@@ -278,4 +278,6 @@ const raisedTo = ({ record }: ClusterView, { name, node, ip }: AnsweringPod): Pa
   primaryPod: name,
   ...presentField('primaryNode', node),
   ...presentField('primaryHost', ip),
+  // What was begun with the one before is over: it would be told as in doubt at the next outage.
+  handover: undefined,
 });

@@ -91,7 +91,7 @@ const resume = ({ spec }: ClusterView, { name, facts }: AnsweringPod): readonly 
 const recordTruth = (view: ClusterView, { name, node, ip }: AnsweringPod): Action => {
   const place = { ...presentField('primaryNode', node), ...presentField('primaryHost', ip) };
   const raised = (view.record?.primaryTerm ?? 0) + (view.record?.primaryPod === name ? 0 : 1);
-  const change = { primaryTerm: raised, primaryPod: name, ...place };
+  const change = { primaryTerm: raised, primaryPod: name, ...place, handover: undefined };
   return writeRecord(view, change, REASON, `${name} is the primary of this data set.`);
 };
 
