@@ -4,7 +4,7 @@ import { answers } from './cluster-view.ts';
 import type { AnsweringPod, ClusterView, DataPod } from './cluster-view.ts';
 import { explainStuckPod, findStuckPods } from './explain-stuck-pod.ts';
 import type { StuckPod } from './explain-stuck-pod.ts';
-import { refusesForDisk } from './refuses-for-disk.ts';
+import { whyRefusesForDisk } from './refuses-for-disk.ts';
 import { followsAddressOf } from './replication-role.ts';
 import { REDIS_PORT } from '#domain';
 import type { SentinelFacts } from '#domain';
@@ -29,7 +29,10 @@ export const assessHealth = (view: ClusterView, primary: AnsweringPod | undefine
     primary,
     linked,
     takesWrites:
-      primary !== undefined && !loading && !refusesForDisk(primary) && linked.length >= replicasToWrite(view, primary),
+      primary !== undefined &&
+      !loading &&
+      whyRefusesForDisk(primary) === undefined &&
+      linked.length >= replicasToWrite(view, primary),
     readyPods: view.dataPods.filter((pod) => pod.ready && !pod.terminating).length,
     defects: [
       ...findPrimaryDefects(view, primary),

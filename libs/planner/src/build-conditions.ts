@@ -11,7 +11,8 @@ import { tellStuckPods } from './explain-stuck-pod.ts';
 import { isLongNotReady } from './is-long-not-ready.ts';
 import { findGoners, findUnsettledUsers, readCredentials, readServers } from './read-credentials.ts';
 import type { ServerSeen } from './read-credentials.ts';
-import { refusesForDisk } from './refuses-for-disk.ts';
+import { whyRefusesForDisk } from './refuses-for-disk.ts';
+import type { DiskRefusal } from './refuses-for-disk.ts';
 import type { Finding } from './rule.ts';
 import { isFenced } from './rules/hold-fence.ts';
 
@@ -85,16 +86,20 @@ const draftAvailable = ({ health, view }: ConditionInput): Draft => {
   if (health.takesWrites) return yes('PrimaryServes', `${health.primary?.name ?? ''} takes writes.`);
   if (health.primary === undefined) return no('NoPrimary', 'There is no confirmed primary.');
   if (health.primary.facts.loading) return no('Loading', `${health.primary.name} is loading its data.`);
-  if (refusesForDisk(health.primary)) {
-    return no(
-      'VolumeFull',
-      `${health.primary.name} takes no writes (MISCONF): it cannot write its file to its volume.`,
-    );
+  const refusal = whyRefusesForDisk(health.primary);
+  if (refusal !== undefined) {
+    const { reason, because } = REFUSALS[refusal];
+    return no(reason, `${health.primary.name} takes no writes (MISCONF): ${because}.`);
   }
   return no(
     'NoLinkedReplica',
     `${health.primary.name} takes no writes until a replica is linked (min-replicas-to-write).`,
   );
+};
+
+const REFUSALS: Readonly<Record<DiskRefusal, { readonly reason: string; readonly because: string }>> = {
+  AppendFails: { reason: 'VolumeFull', because: 'it cannot write its file to its volume' },
+  SnapshotFails: { reason: 'SnapshotFailed', because: 'its last snapshot failed; the log of the server says why' },
 };
 
 /** Where hold-fence was not asked: the agent only reports, and what was set before stays as it is. */

@@ -77,22 +77,38 @@ describe('a full volume', () => {
   const refusing = (facts: Partial<typeof primary>) =>
     plan(withFacts(settled, { redis: [masterFacts(P0, facts), replica, other] }));
 
+  const appendFails = { aof: { ...AOF, lastWriteOk: false, writesFail: true } } as const;
+  const snapshotFailed = {
+    save: { inProgress: false, lastOk: false, lastAtSeconds: 1, changesSince: 9 },
+    config: { save: '3600 1', 'proc-title-template': '{title} {listen-addr} {server-mode} left=1764640000:41943040' },
+  } as const;
+
   it.each([
-    ['the append-only file takes nothing', { aof: { ...AOF, lastWriteOk: false, writesFail: true as const } }],
-    [
-      'the last RDB failed',
-      {
-        save: { inProgress: false, lastOk: false, lastAtSeconds: 1, changesSince: 9 },
-        config: { save: '3600 1' },
-      },
-    ],
-  ])('a primary that answers MISCONF is not available, and a person is told: %s', (_, facts) => {
+    ['VolumeFull', appendFails],
+    ['SnapshotFailed', snapshotFailed],
+  ])('a primary that answers MISCONF is not available, and a person is told: %s', (reason, facts) => {
     const made = refusing(facts);
-    expect(conditionOf(made, 'Available')).toMatchObject({ status: 'False', reason: 'VolumeFull' });
+    expect(conditionOf(made, 'Available')).toMatchObject({ status: 'False', reason });
     const told = conditionOf(made, 'ActionRequired');
-    expect(told).toMatchObject({ status: 'True', reason: 'VolumeFull' });
+    expect(told).toMatchObject({ status: 'True', reason });
     expect(told?.message).toContain(`data-${P0}`);
     expect(told?.message).toContain('MISCONF');
+  });
+
+  it('a snapshot fails for other reasons too: the log tells, and no removal is offered', () => {
+    const told = conditionOf(refusing(snapshotFailed), 'ActionRequired');
+    expect(told?.message).toContain('its last snapshot failed; the log of the server says why');
+    for (const text of ['rm -rf', 'spec.storage.size', 'is full']) expect(told?.message).not.toContain(text);
+  });
+
+  it.each([
+    ['its snapshot failed', snapshotFailed, 'False'],
+    ['its append-only file takes nothing', appendFails, 'True'],
+  ])('a replica refuses no writes of clients: %s', (_, facts, asked) => {
+    const made = plan(withFacts(settled, { redis: [primary, replicaFacts(P1, podIp(0), facts), other] }));
+    expect(conditionOf(made, 'ActionRequired')?.status).toBe(asked);
+    expect(conditionOf(made, 'Available')?.status).toBe('True');
+    expect(conditionOf(made, 'ActionRequired')?.message).not.toContain('MISCONF');
   });
 
   it.each([
