@@ -230,7 +230,7 @@ describe('hold-memory: nobody says what the data set holds', () => {
   it('a person may let it happen, with a consent to just that', () => {
     const snapshot = see(of('1gb', '2Gi'), [silentFacts()]);
     expectHeld(plan({ ...snapshot, operations: [consentTo(planHash(snapshot.resource.spec))] }));
-    const hash = /planHash (\w+)/.exec(told(plan(snapshot), 'SpecRejected')?.message ?? '')?.[1] ?? '';
+    const hash = /planHash ([\w-]+)/.exec(told(plan(snapshot), 'SpecRejected')?.message ?? '')?.[1] ?? '';
     expect(applied(plan({ ...snapshot, operations: [consentTo(hash)] }))).toContain('StatefulSet');
   });
 

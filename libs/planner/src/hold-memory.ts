@@ -7,7 +7,6 @@
  * primary does not say what it holds (it sleeps, is gone, or is loading), nothing is lowered: what was rendered in one such
  * pass would be what is live in the next. A limit that is not lowered is never held: it may be what a pod needs to start.
  */
-import { createHash } from 'node:crypto';
 import {
   WAITING_PRIMARY_HOST,
   largestMaxmemoryBytes,
@@ -88,8 +87,7 @@ const explainUnseen = (input: MemoryHoldInput, change: MemoryChange): MemoryHold
 };
 
 /** Another one than the change's own: who consented to its rollout, or to an eviction, did not consent to this. */
-const unseenHash = (planHash: string): string =>
-  createHash('sha256').update(`unseen ${planHash}`).digest('hex').slice(0, 16);
+const unseenHash = (planHash: string): string => `unseen-${planHash}`;
 
 /** Nobody was ever seen as its primary, so its pods may wait for a node that is as large as a limit nobody meant. */
 const isNew = ({ record, dataPods }: MemoryHoldInput): boolean =>

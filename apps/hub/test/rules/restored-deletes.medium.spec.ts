@@ -9,7 +9,7 @@ import { ANNOTATION } from '#domain';
 import { encodeGlobalId } from '../../src/platform/graphql/global-id.ts';
 import { ApiClient, type Json } from '../api-client.ts';
 import type { Wanted } from '../link-fixture.ts';
-import { NAMESPACE, settle, type RuleMember } from './rule-member.ts';
+import { NAMESPACE, PATIENT, settle, type RuleMember } from './rule-member.ts';
 import { RuleWorld } from './rule-world.ts';
 
 const WAITS = 'WAITING DELETE_BEFORE_RESTORE';
@@ -45,9 +45,10 @@ async function restore(): Promise<void> {
 }
 
 async function memberWith<T extends string>(
-  ...names: readonly T[]
+  names: readonly T[],
+  parts: RuleMember['parts'] = {},
 ): Promise<{ readonly member: RuleMember; readonly of: Readonly<Record<T, Wanted>> }> {
-  const member = await world.addMember();
+  const member = await world.addMember({ parts });
   const entries: [string, Wanted][] = [];
   for (const name of names) entries.push([name, await world.deliver(member, name)]);
   return { member, of: Object.fromEntries(entries) as Record<T, Wanted> };
@@ -55,7 +56,7 @@ async function memberWith<T extends string>(
 
 describe('a delete that is taken back', () => {
   it('while the API server of its agent does not answer is dropped there, and the object is let go', async () => {
-    const { member, of } = await memberWith('kept');
+    const { member, of } = await memberWith(['kept']);
     await member.kube.stop();
     await ask('deleteRedisCluster', of.kept);
     await settle();
@@ -72,7 +73,7 @@ describe('a delete that is taken back', () => {
 
 describe('a delete that was pending in a restored database', () => {
   it('waits although its agent was away, also after a second restore, until somebody says so again', async () => {
-    const { member, of } = await memberWith('approved', 'asked', 'kept', 'fresh');
+    const { member, of } = await memberWith(['approved', 'asked', 'kept', 'fresh']);
     await member.stop();
     for (const one of [of.approved, of.asked, of.kept]) await world.unwant(member, one);
     await approve(of.approved);
@@ -99,7 +100,7 @@ describe('a delete that was pending in a restored database', () => {
   });
 
   it('waits in the moment in which a person changes the epoch by hand, under a hub that runs', async () => {
-    const { member, of } = await memberWith('doomed', 'free');
+    const { member, of } = await memberWith(['doomed', 'free']);
     member.proxy.freeze('DOWN');
     await world.unwant(member, of.doomed);
     await member.kill();
@@ -117,7 +118,7 @@ describe('a delete that was pending in a restored database', () => {
 
   /** The agent deletes it, and the hub hears nothing of that. */
   async function deleteUnheard(name: string): Promise<{ member: RuleMember; wanted: Wanted }> {
-    const { member, of } = await memberWith(name);
+    const { member, of } = await memberWith([name], PATIENT);
     const wanted = of[name] as Wanted;
     member.proxy.freeze('UP');
     await world.unwant(member, wanted);
@@ -155,7 +156,7 @@ describe('a delete that was pending in a restored database', () => {
   });
 
   it('waits when nobody noticed the restore but an agent that is ahead of the hub', async () => {
-    const { member, of } = await memberWith('doomed');
+    const { member, of } = await memberWith(['doomed']);
     await member.stop();
     await world.unwant(member, of.doomed);
     await world.query('UPDATE agent_spec_head SET revision = 0, acked_revision = 0 WHERE agent_id = $1', [

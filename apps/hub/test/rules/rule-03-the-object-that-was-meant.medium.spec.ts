@@ -15,7 +15,7 @@ import { ApiClient, type Json } from '../api-client.ts';
 import { enrolAgent, openSession, readDelivery, unwant, want, type Enrolled, type Wanted } from '../link-fixture.ts';
 import type { TestAgent } from '../test-agent.ts';
 import { WAIT } from '../wait.ts';
-import { NAMESPACE, type RuleMember } from './rule-member.ts';
+import { NAMESPACE, PATIENT, type RuleMember } from './rule-member.ts';
 import { RuleWorld } from './rule-world.ts';
 
 const IS_BACK = 'REJECTED DELETED_OBJECT_IS_BACK';
@@ -50,8 +50,11 @@ async function exchange(member: RuleMember, name: string): Promise<string> {
   return made.metadata.uid ?? '';
 }
 
-async function memberWith(name: string): Promise<{ readonly member: RuleMember; readonly wanted: Wanted }> {
-  const member = await world.addMember();
+async function memberWith(
+  name: string,
+  parts: RuleMember['parts'] = {},
+): Promise<{ readonly member: RuleMember; readonly wanted: Wanted }> {
+  const member = await world.addMember({ parts });
   return { member, wanted: await world.deliver(member, name) };
 }
 
@@ -135,7 +138,7 @@ describe.concurrent('rule 3, an object that the agent made anew', () => {
   });
 
   it('is deleted without a person when the ack of its creation was lost', async () => {
-    const { member, wanted } = await memberWith('unheard');
+    const { member, wanted } = await memberWith('unheard', PATIENT);
     await member.client.delete(RESOURCE.redisCluster, { namespace: NAMESPACE, name: 'unheard' });
     await world.untilDelivery(wanted, 'DELETED_LOCALLY DELETED_LOCALLY');
     member.proxy.freeze('UP');

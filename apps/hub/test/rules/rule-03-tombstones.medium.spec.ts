@@ -4,7 +4,7 @@ import { ANNOTATION } from '#domain';
 import { RESOURCE } from '#kube';
 
 import type { Wanted } from '../link-fixture.ts';
-import { NAMESPACE, settle, type RuleMember } from './rule-member.ts';
+import { NAMESPACE, PATIENT, settle, type RuleMember } from './rule-member.ts';
 import { RuleWorld } from './rule-world.ts';
 
 let world: RuleWorld;
@@ -33,7 +33,7 @@ async function restore(table: 'resource' | 'delivery', row: object | undefined):
 
 describe.concurrent('rule 3, tombstones (DELETE or ORPHAN)', () => {
   it('stay until acked, and are sent again in every session', async () => {
-    const member = await world.addMember();
+    const member = await world.addMember({ parts: PATIENT });
     const doomed = await world.deliver(member, 'doomed');
     // The delete is carried out, and every ack of it is lost.
     member.proxy.freeze('UP');

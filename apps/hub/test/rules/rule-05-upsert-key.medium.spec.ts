@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { freezeSpec } from '#protocol';
 
+import { PATIENT } from './rule-member.ts';
 import { RuleWorld } from './rule-world.ts';
 
 let world: RuleWorld;
@@ -31,7 +32,7 @@ describe.concurrent('rule 5, upsert key (hubUid, hubGeneration)', () => {
   });
 
   it('the same again, by an ack that was lost: nothing is written twice', async () => {
-    const member = await world.addMember();
+    const member = await world.addMember({ parts: PATIENT });
     await world.deliver(member, 'first');
     member.proxy.freeze('UP');
     const wanted = await world.want(member, 'cache');

@@ -267,5 +267,8 @@ export class RuleMember {
   }
 }
 
+/** For a member that is to act while the hub hears nothing of it: it must not leave for the hub's silence before that. */
+export const PATIENT: Partial<LinkParts> = { silence: { pingAfterMs: 60_000, goneAfterMs: 120_000 } };
+
 /** Long enough for everything that is not held back to arrive. */
 export const settle = (): Promise<void> => sleep(400);
