@@ -55,6 +55,17 @@ const WRITES: Readonly<Record<string, (agent: TestAgent, wanted: Wanted, enrolle
   'the end': (agent) => agent.cut(),
 };
 
+/** A session in which this kind of frame would be written, and an object that is on its way to it. */
+async function openFor(kind: string): Promise<{ enrolled: Enrolled; agent: TestAgent; wanted: Wanted }> {
+  const { hub } = await world.behindProxy();
+  const enrolled = await enrolAgent(hub);
+  if (kind === 'InventoryChunk') await needInventory(enrolled);
+  const { agent } = await openSession(hub, enrolled);
+  const wanted = await want(hub, enrolled, 'cache');
+  if (kind !== 'InventoryChunk') await agent.next('Delta');
+  return { enrolled, agent, wanted };
+}
+
 describe('rule 7, session fencing', () => {
   it('each accepted Hello raises session_no', async () => {
     const before = await world.session(member);
@@ -89,12 +100,7 @@ describe('rule 7, session fencing', () => {
   it.concurrent.each(Object.keys(WRITES))(
     'every later write carries it: %s of a session that was taken over elsewhere',
     async (kind) => {
-      const { hub } = await world.behindProxy();
-      const enrolled = await enrolAgent(hub);
-      if (kind === 'InventoryChunk') await needInventory(enrolled);
-      const { agent } = await openSession(hub, enrolled);
-      const wanted = await want(hub, enrolled, 'cache');
-      if (kind !== 'InventoryChunk') await agent.next('Delta');
+      const { enrolled, agent, wanted } = await openFor(kind);
       // Another replica has accepted a Hello, and this one has not heard of it yet.
       await world.query('UPDATE agent_session SET session_no = session_no + 1 WHERE agent_id = $1', [enrolled.agentId]);
       WRITES[kind]?.(agent, wanted, enrolled);
@@ -121,12 +127,7 @@ describe('rule 7, session fencing', () => {
   it.concurrent.each(['DesiredAck', 'InventoryChunk', 'EventBatch', 'KeyRotation'])(
     'revocation is a fence as well, before anybody has told the session: %s is not written',
     async (kind) => {
-      const { hub } = await world.behindProxy();
-      const enrolled = await enrolAgent(hub);
-      if (kind === 'InventoryChunk') await needInventory(enrolled);
-      const { agent } = await openSession(hub, enrolled);
-      const wanted = await want(hub, enrolled, 'cache');
-      if (kind !== 'InventoryChunk') await agent.next('Delta');
+      const { enrolled, agent, wanted } = await openFor(kind);
       // The hint is lost: the row alone says so.
       await world.query(`UPDATE agent SET state = 'REVOKED' WHERE id = $1`, [enrolled.agentId]);
       WRITES[kind]?.(agent, wanted, enrolled);
