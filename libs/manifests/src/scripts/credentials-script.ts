@@ -9,6 +9,8 @@ import { DATA_DEFAULT_RULES, DATA_RULES, SENTINEL_DEFAULT_RULES, SENTINEL_RULES 
 const SCRIPT = String.raw`# Sourced by the entrypoints and probes. POSIX sh.
 CREDENTIALS=/etc/atoll/credentials
 STATE=/run/atoll
+# The entrypoint becomes the server, so that is the first process of the container.
+SERVER_PROCESS=/proc/1
 
 if command -v redis-server >/dev/null 2>&1; then
   SERVER=redis-server CLI=redis-cli

@@ -1,7 +1,10 @@
 /**
- * Probes of a data pod, by exec, with the password through a pipe. Alive is whatever answers, also with "loading" or
- * "busy": killing a server that loads makes it load again for ever. Ready is who serves: a primary, or a replica with
- * its link up; never a waiting one, and never dependent on anything outside the pod's own view.
+ * Probes of a data pod, by exec, with the password through a pipe. Alive is whatever answers, an error too: redis-cli prints
+ * an empty line after an error, so no single line of the answer is looked at. A server that loads reads commands only once per
+ * 2 MiB of its file, and one that carries out a long command reads none: without an answer it is alive while its process works,
+ * which the kernel counts. Killing a server that loads makes it load again for ever. A stopped or stuck process does no work.
+ * Ready is who serves: a primary, or a replica with its link up; never a waiting one, and never dependent on anything outside
+ * the pod's own view.
  *
  * The readiness probe also carries out, inside the pod, that persistence was switched off: once this pod's own copy of the
  * settings says so, and not before, the append-only file is ended and removed. The agent cannot do it from outside: a pod's
@@ -59,13 +62,20 @@ title() {
   printf '{title} {listen-addr} {server-mode}%s' "$told"
 }
 
+# What the server's first thread has done so far: its switches and the processor time of the process, as the kernel counts
+# them. Other threads work for themselves: a server whose first thread is stuck still has threads that wake.
+work_done() {
+  awk '/ctxt_switches:/ { sum += $2 } END { printf "%.0f ", sum }' "$SERVER_PROCESS/status"
+  sed 's/.*) //' "$SERVER_PROCESS/task/${'${SERVER_PROCESS##*/}'}/stat" | awk '{ printf "%.0f", $12 + $13 }'
+}
+
 case $1 in
   liveness)
-    answer=$(ask 127.0.0.1 6379 PING | tail -n 1)
-    case $answer in
-      PONG | LOADING* | MASTERDOWN* | BUSY* | NOAUTH* | WRONGPASS* | NOPERM*) exit 0 ;;
-    esac
-    say "no answer to PING"
+    if [ -n "$(ask 127.0.0.1 6379 PING)" ]; then rm -f "$STATE/work"; exit 0; fi
+    before=$(cat "$STATE/work" 2>/dev/null) now=$(work_done 2>/dev/null)
+    printf '%s' "$now" > "$STATE/work"
+    if [ -n "$now" ] && [ "$now" != "$before" ]; then exit 0; fi
+    say "the server does not answer, and its process has done nothing since the last look"
     exit 1
     ;;
   readiness)

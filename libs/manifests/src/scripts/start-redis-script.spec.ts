@@ -35,8 +35,12 @@ describe('the startup guard', () => {
     expect(start({ spec: spec('Standalone') })).toMatchObject({ role: 'primary', replicaof: undefined, status: 0 });
   });
 
-  it('a Standalone beside which a second pod answers waits: its settings are of before the mode was raised', () => {
-    expect(start({ spec: spec('Standalone', false), answers: { [peer(1)]: slaveOf(ME) } })).toMatchObject({
+  it.each([
+    ['answers', slaveOf(ME)],
+    ['refuses the password', 'WRONGPASS invalid username-password pair\n\nNOAUTH Authentication required.\n\n'],
+    ['is busy', 'OK\nBUSY Redis is busy running a script.\n\n'],
+  ])('a Standalone beside which a second pod %s waits: its settings are of before the mode was raised', (_, answer) => {
+    expect(start({ spec: spec('Standalone', false), answers: { [peer(1)]: answer } })).toMatchObject({
       role: 'waiting',
       replicaof: expect.stringContaining(WAITING_PRIMARY_HOST) as string,
       status: 0,

@@ -190,9 +190,9 @@ decide() {
 }
 
 # Replicas are there already: the mode was raised, and this pod's copy of the settings still lags (up to two minutes). An
-# empty start as primary would erase them.
+# empty start as primary would erase them. A second pod that refuses the password, or is busy, is a second pod.
 decide_alone() {
-  if [ -z "$(ask "$(setting REDIS_SET)-1.$(setting PODS_SERVICE)" 6379 ROLE | sed -n 2p)" ]; then
+  if [ -z "$(ask "$(setting REDIS_SET)-1.$(setting PODS_SERVICE)" 6379 ROLE)" ]; then
     become_primary "the mode is Standalone"
   else
     why="the settings say Standalone, but a second pod answers"

@@ -56,6 +56,8 @@ export interface GuardScene {
   readonly programs?: Readonly<Record<string, string>>;
   /** In place of a redis-server that only says its arguments. */
   readonly server?: string;
+  /** The process that counts as the container's server. Without it there is none. */
+  readonly serverPid?: number;
 }
 
 const dataOf = (objects: readonly KubeObject[], name: string): Record<string, string> =>
@@ -75,13 +77,16 @@ const serverOf = ({ server }: GuardScene): string => server ?? '#!/bin/sh\necho 
 
 const dateOf = ({ clockStands }: GuardScene): string => (clockStands === true ? '#!/bin/sh\necho 1\n' : FAKE_DATE);
 
+const processOf = ({ serverPid }: GuardScene, folder: string): string =>
+  serverPid === undefined ? join(folder, 'no-process') : `/proc/${serverPid}`;
+
 const prepare = (scene: GuardScene): { folder: string; move: (text: string) => string } => {
   const folder = mkdtempSync(join(tmpdir(), 'guard-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const move = (text: string) =>
     Object.entries(PLACES).reduce(
       (moved, [path, place]) => moved.replaceAll(new RegExp(`(?<![\\w/.])${path}\\b`, 'g'), join(folder, place)),
-      text,
+      text.replace('SERVER_PROCESS=/proc/1\n', `SERVER_PROCESS=${processOf(scene, folder)}\n`),
     );
   const objects = renderChildren({
     name: 'cache',
