@@ -19,8 +19,22 @@ describe('what a failure of the database is about', () => {
     [{ code: '23514', table: 'change_log' }, 'DATABASE_LACKS_PARTITION'],
     [{ driverError: { code: '23514' } }, 'DATABASE_LACKS_PARTITION'],
     [{ code: '23514', constraint: 'agent_check' }, undefined],
-    [{ code: '28P01', message: 'password authentication failed' }, undefined],
-    [{ code: '3D000' }, undefined],
+    [{ driverError: { code: '25006' } }, 'DATABASE_READ_ONLY'],
+    [{ driverError: { code: '53100' } }, 'DATABASE_DISK_FULL'],
+    [{ driverError: { code: '53200' } }, 'DATABASE_OUT_OF_MEMORY'],
+    [{ code: '53000' }, 'DATABASE_OUT_OF_RESOURCES'],
+    [{ code: '53400' }, 'DATABASE_OUT_OF_RESOURCES'],
+    [{ code: '58030' }, 'DATABASE_DISK_FAILS'],
+    [{ code: '58P01' }, 'DATABASE_DISK_FAILS'],
+    [{ code: 'XX001' }, 'DATABASE_CORRUPTED'],
+    [{ code: 'XX002' }, 'DATABASE_CORRUPTED'],
+    [{ code: '55P03' }, 'DATABASE_LOCKED'],
+    [{ code: '25P03' }, 'DATABASE_UNREACHABLE'],
+    [{ code: '28P01', message: 'password authentication failed' }, 'DATABASE_LOGIN_REFUSED'],
+    [{ code: '28000' }, 'DATABASE_LOGIN_REFUSED'],
+    [{ code: '3D000' }, 'DATABASE_MISSING'],
+    [{ code: 'XX000' }, undefined],
+    [{ code: '25P02' }, undefined],
     [{ code: '23505' }, undefined],
     [new Error('anything else'), undefined],
   ])('%j keeps everybody from it: %s', (error, outage) => {
@@ -31,6 +45,11 @@ describe('what a failure of the database is about', () => {
     expect(isAboutContent({ driverError: { code: '23514' } })).toBe(false);
     expect(isAboutContent({ driverError: { code: '23514', constraint: 'agent_check' } })).toBe(true);
   });
+
+  it.each(['25006', '53100', '53200', '53300', '53400', '58030', 'XX001', '55P03', '28P01', '3D000', '57P01', '25P02'])(
+    'takes SQLSTATE %s for no content, so that nothing of an agent is left out for it',
+    (code) => expect(isAboutContent({ driverError: { code } })).toBe(false),
+  );
 
   it('tells content from others', () => {
     expect([

@@ -4,9 +4,18 @@
  */
 const readSqlState = (error: unknown): string => (error as { driverError?: { code?: string } }).driverError?.code ?? '';
 
-/** Why nobody could work on the database just now. Stable: logs and `/readyz` say them. */
+/** Why nobody could work on the database just now. Stable: logs, `/readyz` and answers of the API say them. */
 export type Outage =
   | 'DATABASE_LACKS_PARTITION'
+  | 'DATABASE_READ_ONLY'
+  | 'DATABASE_DISK_FULL'
+  | 'DATABASE_OUT_OF_MEMORY'
+  | 'DATABASE_OUT_OF_RESOURCES'
+  | 'DATABASE_DISK_FAILS'
+  | 'DATABASE_CORRUPTED'
+  | 'DATABASE_LOCKED'
+  | 'DATABASE_LOGIN_REFUSED'
+  | 'DATABASE_MISSING'
   | 'DATABASE_FULL'
   | 'DATABASE_STARTING'
   | 'DATABASE_REFUSED'
@@ -14,11 +23,20 @@ export type Outage =
   | 'DATABASE_SILENT';
 
 const OUTAGES: readonly (readonly [RegExp, Outage])[] = [
+  [/^25006$/, 'DATABASE_READ_ONLY'],
+  [/^53100$/, 'DATABASE_DISK_FULL'],
+  [/^53200$/, 'DATABASE_OUT_OF_MEMORY'],
   [/^53300$/, 'DATABASE_FULL'], // too_many_connections
+  [/^53...$/, 'DATABASE_OUT_OF_RESOURCES'],
+  [/^58...$/, 'DATABASE_DISK_FAILS'], // io_error, a file of the database that is not there
+  [/^XX00[12]$/, 'DATABASE_CORRUPTED'],
+  [/^55P03$/, 'DATABASE_LOCKED'], // a lock was not to be had within lock_timeout
+  [/^28...$/, 'DATABASE_LOGIN_REFUSED'],
+  [/^3D000$/, 'DATABASE_MISSING'],
   [/^57P0[1-3]$/, 'DATABASE_STARTING'], // shut down, crashed, starting up
   [/^(ECONNREFUSED|ENOENT)$/, 'DATABASE_REFUSED'],
-  // 57P04, 57P05: the database was dropped, the session was ended for its silence
-  [/^(ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ECONN.*|EPIPE|08...|57P0[45])$/, 'DATABASE_UNREACHABLE'],
+  // 25P03, 57P04, 57P05: the session was ended inside a transaction, with its database, or for its silence
+  [/^(ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ECONN.*|EPIPE|08...|25P03|57P0[45])$/, 'DATABASE_UNREACHABLE'],
   [/^ETIMEDOUT$/, 'DATABASE_SILENT'],
 ];
 /** What pg says without a code. */

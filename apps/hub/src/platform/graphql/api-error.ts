@@ -1,5 +1,7 @@
 import { IntrinsicException } from '@nestjs/common';
 
+import type { Outage } from '../database/sql-state.ts';
+
 /**
  * Codes of top-level errors. Expected failures of a mutation are `userErrors` (ErrorCode of libs/domain) instead; these
  * are only for what concerns the request itself (05, GraphQL 2).
@@ -24,12 +26,15 @@ export type ApiErrorCode =
  */
 export class ApiError extends IntrinsicException {
   readonly code: ApiErrorCode;
-  readonly extensions: { readonly code: ApiErrorCode };
+  /** What the request failed of, when that has a name of its own: an outage of the database. */
+  readonly reason?: Outage;
+  readonly extensions: { readonly code: ApiErrorCode; readonly reason?: Outage };
 
-  constructor(code: ApiErrorCode, message: string) {
+  constructor(code: ApiErrorCode, message: string, reason?: Outage) {
     super(message);
     this.code = code;
-    this.extensions = { code };
+    if (reason !== undefined) this.reason = reason;
+    this.extensions = { code, ...(reason === undefined ? {} : { reason }) };
   }
 }
 

@@ -39,6 +39,16 @@ describe('what clients learn of an error', () => {
     const cause = Object.assign(new Error('connect ECONNREFUSED /run/x'), { code: 'ECONNREFUSED' });
     expect(format(wrap(cause, ['hub']), null).first?.extensions).toMatchObject({ code: 'UNAVAILABLE' });
   });
+  it('names what is wrong with a database that takes no writes, and what to do', () => {
+    const cause = Object.assign(new Error('cannot execute INSERT in a read-only transaction'), {
+      driverError: { code: '25006' },
+    });
+    const { first, statusCode } = format(wrap(cause, ['createRedisCluster']));
+    expect(statusCode).toBe(503);
+    expect(first?.extensions).toEqual({ code: 'UNAVAILABLE', reason: 'DATABASE_READ_ONLY', requestId: 'req-1' });
+    expect(first?.message).toMatch(/^The database takes no writes.*Promote it.*Quote request id req-1\.$/);
+    expect(first?.message).not.toContain('INSERT');
+  });
   it('masks a null where none may be, which is a bug of ours', () => {
     const { first } = format(
       new GraphQLError('Cannot return null for non-nullable field A.b.', { path: ['a', 'b'] }),

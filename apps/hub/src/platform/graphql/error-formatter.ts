@@ -4,8 +4,8 @@
  * Without it driver, file and SQL texts leak: Mercurius hands out any message.
  */
 import { GraphQLError, type ExecutionResult, type GraphQLFormattedError } from 'graphql';
-import { nameOutage } from '../database/sql-state.ts';
 import { ApiError, type ApiErrorCode } from './api-error.ts';
+import { explainFailure, type Failure } from './explain-failure.ts';
 import type { RequestContext } from './request-context.ts';
 
 export interface ErrorLog {
@@ -52,34 +52,36 @@ interface Explained {
 
 function explainError(error: GraphQLError, requestId: string, log: ErrorLog): Explained[] {
   const cause = error.originalError as (Error & { errors?: unknown; code?: unknown; statusCode?: unknown }) | undefined;
-  if (cause instanceof ApiError) return [show(error, cause.code, cause.message, requestId)];
+  if (cause instanceof ApiError) return [show(error, cause, requestId)];
   const invalid = listValidationErrors(cause);
   if (invalid) {
-    return invalid.map((each) =>
-      show(each instanceof GraphQLError ? each : error, 'GRAPHQL_VALIDATION_FAILED', each.message, requestId),
-    );
+    return invalid.map((each) => show(each instanceof GraphQLError ? each : error, invalidBy(each), requestId));
   }
-  if (isAboutRequest(error, cause)) return [show(error, 'BAD_REQUEST', error.message, requestId)];
+  if (isAboutRequest(error, cause)) return [show(error, { code: 'BAD_REQUEST', message: error.message }, requestId)];
   // A coercion error of a variable has neither a cause nor a path; a resolver's failure has at least one of them.
-  if (!cause && !error.path) return [show(error, 'GRAPHQL_VALIDATION_FAILED', error.message, requestId)];
-  const code = cause && nameOutage(cause) ? 'UNAVAILABLE' : 'INTERNAL';
-  log.error({ requestId, path: error.path, err: cause ?? error }, `request failed: ${code}`);
-  const text = code === 'UNAVAILABLE' ? 'The database does not answer; try again soon.' : 'Internal error.';
-  return [show(error, code, `${text} Quote request id ${requestId}.`, requestId)];
+  if (!cause && !error.path) return [show(error, invalidBy(error), requestId)];
+  const failure = explainFailure(cause ?? error, requestId);
+  log.error({ requestId, path: error.path, err: cause ?? error, ...about(failure) }, `request failed: ${failure.code}`);
+  return [show(error, failure, requestId)];
 }
+
+const invalidBy = ({ message }: Error): Failure => ({ code: 'GRAPHQL_VALIDATION_FAILED', message });
+
+const about = ({ reason }: Failure): { readonly reason?: string } => (reason === undefined ? {} : { reason });
 
 /** Mercurius wraps all findings about a document, and about its variables, in one error. */
 const listValidationErrors = (cause: { errors?: unknown; code?: unknown } | undefined): Error[] | undefined =>
   cause?.code === 'MER_ERR_GQL_VALIDATION' && Array.isArray(cause.errors) ? (cause.errors as Error[]) : undefined;
 
-function show(error: GraphQLError, code: ApiErrorCode, message: string, requestId: string): Explained {
+function show(error: GraphQLError, failure: Failure, requestId: string): Explained {
+  const { code, message } = failure;
   return {
     code,
     error: {
       message,
       ...(error.locations ? { locations: error.locations } : {}),
       ...(error.path ? { path: error.path } : {}),
-      extensions: { code, requestId },
+      extensions: { code, requestId, ...about(failure) },
     },
   };
 }

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import { ApiError } from './api-error.ts';
+import { explainFailure } from './explain-failure.ts';
 
 /** The values of a subscription. Mercurius hands errors of a stream to the client as they are: unknown ones are masked. */
 export async function* maskStream<T>(
@@ -11,6 +12,7 @@ export async function* maskStream<T>(
   } catch (error) {
     if (error instanceof ApiError) throw error;
     log.error({ err: error, requestId }, 'a subscription failed');
-    throw new ApiError('INTERNAL', `Internal error. Quote request id ${requestId}.`);
+    const { code, message, reason } = explainFailure(error, requestId);
+    throw new ApiError(code, message, reason);
   }
 }

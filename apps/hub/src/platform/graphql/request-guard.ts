@@ -14,6 +14,7 @@ import {
 import { ApiError, unauthenticated } from './api-error.ts';
 import { measureOperation, refuseOversized } from './query-limits.rules.ts';
 import { refuseUnstorable } from './unstorable-text.rules.ts';
+import { explainFailure } from './explain-failure.ts';
 import type { RequestContext } from './request-context.ts';
 
 /** What Mercurius adds to our context on HTTP requests. */
@@ -28,8 +29,11 @@ export class RequestGuard {
 
   /** Before the text is parsed: in production nobody without a token learns even a field's name from an error. */
   readonly beforeParsing = (_schema: GraphQLSchema, _source: string, context: RequestContext): void => {
-    if (context.failure !== undefined)
-      throw new ApiError('UNAVAILABLE', 'The database does not answer; try again soon.');
+    if (context.failure !== undefined) {
+      const { message, reason } = explainFailure(context.failure, context.requestId);
+      const text = reason === undefined ? 'The database does not answer; try again soon.' : message;
+      throw new ApiError('UNAVAILABLE', text, reason);
+    }
     if (!context.caller && !this.openIntrospection) throw unauthenticated();
   };
 

@@ -2,21 +2,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 
+import { explainOutage } from '../database/outage-text.ts';
 import { nameOutage, type Outage } from '../database/sql-state.ts';
 import { NOTHING_SPENT, planRetry } from './start-patience.rules.ts';
 
 const TELL_AGAIN_MS = 10_000;
 
-const REASON: Readonly<Record<Outage, string>> = {
-  DATABASE_LACKS_PARTITION: 'the database has no partition for the present time yet; it is being made',
-  DATABASE_FULL:
-    'the database has no free connection (max_connections; each replica takes up to 20): end other clients, or raise it',
-  DATABASE_STARTING: 'the database is starting up or shutting down',
-  DATABASE_REFUSED: 'nothing listens at the address of the database: is it running, is DATABASE_URL right?',
-  DATABASE_UNREACHABLE:
-    'the connection to the database is cut or its host is not known: look at the network and DATABASE_URL',
-  DATABASE_SILENT: 'the database takes connections and does not answer: it hangs, or a firewall swallows what is sent',
-};
+/** These wait for a person: a start that goes on trying would only hide what to do. */
+const IN_VAIN: ReadonlySet<Outage> = new Set(['DATABASE_LOGIN_REFUSED', 'DATABASE_MISSING', 'DATABASE_CORRUPTED']);
 
 export interface StartPatienceParts {
   readonly log: Logger;
@@ -34,7 +27,7 @@ export class StartPatience {
     this.#parts = parts;
   }
 
-  /** `work` may be done more than once. Throws its last error when it is no outage, or when patience is at its end. */
+  /** `work` may be done more than once. Throws its last error when it is no outage, when only a person can end it, or when patience is at its end. */
   async carry<T>(work: () => Promise<T>): Promise<T> {
     for (;;) {
       const beganMs = this.#parts.nowMs();
@@ -44,7 +37,7 @@ export class StartPatience {
         return done;
       } catch (error) {
         const outage = nameOutage(error);
-        if (outage === undefined) throw error;
+        if (outage === undefined || IN_VAIN.has(outage)) throw error;
         await this.#wait(error, outage, this.#parts.nowMs() - beganMs);
       }
     }
@@ -59,7 +52,7 @@ export class StartPatience {
     if (isNews) {
       const { message } = error as Error;
       const about = { code: outage, err: message, retryInMs: plan.pauseMs, givesUpInMs: plan.leftMs };
-      log.warn(about, `${REASON[outage]}. The start goes on when it can`);
+      log.warn(about, `${explainOutage(outage)}. The start goes on when it can`);
       this.#told = { outage, atMs: nowMs() };
     }
     await pause(plan.pauseMs);
