@@ -16,6 +16,12 @@ describe('explainAclRules', () => {
     '+config -config +get ~*',
     '~* +@all -@admin +json.get',
     'resetkeys resetchannels nocommands +ping',
+    '~* &news.* +publish',
+    '~* &__sentinel__:* +subscribe',
+    '~* &__s* +@all -@admin -publish',
+    '~* &__s* resetchannels &a* +publish',
+    '~* &__sentinel__:hell +publish',
+    '~* &[^_]* &_[^_]* +publish',
   ])('takes %s', (rules) => {
     expect(explainAclRules(rules)).toBeUndefined();
   });
@@ -42,6 +48,13 @@ describe('explainAclRules', () => {
     ['~* +get (+set', /not closed/],
     ['~* +get +set)', /is no rule/],
     ['~* ((+get))', /not closed/],
+    ['~* &__sentinel__:hello +publish', /&__sentinel__:hello with PUBLISH/],
+    ['~* &__s* +@pubsub', /who is primary/],
+    ['~* &?_sentinel__:hello +@all -@admin', /who is primary/],
+    ['~* &*hello +@fast', /who is primary/],
+    ['~* &[a_]_sentinel__:hell[m-p] +publish', /who is primary/],
+    ['~* +get (&_* +publish)', /who is primary/],
+    ['~* -publish &_* +publish', /who is primary/],
   ])('refuses %s', (rules, reason) => {
     expect(explainAclRules(rules)).toMatch(reason);
   });

@@ -5,6 +5,8 @@
  * hands no promise about data holds, and CONFIG GET reads the replication password.
  * Which categories hold such commands: ACL CAT of Redis 7.0.15, 8.6.3 and Valkey 9.1.2.
  */
+import { findHelloRight } from './hello-channel.ts';
+
 const BROAD = new Set(['allcommands', '+@all', '+@admin', '+@dangerous', '+@slow', '+@connection']);
 const TAKES_BACK = new Set(['nocommands', '-@all', '-@admin', '-@dangerous']);
 const PLAIN = new Set([
@@ -68,22 +70,23 @@ export const explainAclRules = (rules: string): string | undefined => {
   const lists = splitSelectors(rules);
   if (lists === undefined) return 'A selector is not closed, or stands in another: write (rules) with spaces around.';
   for (const words of lists) {
-    const found = words.map(explainWord).find((problem) => problem !== undefined) ?? explainRights(words);
+    const found =
+      words.map(explainWord).find((problem) => problem !== undefined) ?? explainRights(words) ?? explainHello(words);
     if (found !== undefined) return found;
   }
   return undefined;
 };
 
 /** The words outside of parentheses, then those of each selector; undefined when a parenthesis stands alone. */
-const splitSelectors = (rules: string): readonly (readonly string[])[] | undefined => {
-  const root = rules.replaceAll(SELECTOR, ' ');
-  const selectors = [...rules.matchAll(SELECTOR)].map(([, inside = '']) => inside);
+export const splitSelectors = (rules: string): readonly (readonly string[])[] | undefined => {
+  const root = rules.replaceAll(ACL_SELECTOR, ' ');
+  const selectors = [...rules.matchAll(ACL_SELECTOR)].map(([, inside = '']) => inside);
   if (/(?:^| )\(/.test(root)) return undefined;
   return [root, ...selectors].map((part) => part.split(' ').filter((word) => word !== ''));
 };
 
 /** `(+get ~a)` between spaces. */
-const SELECTOR = /(?<=^| )\(([^()]*)\)(?= |$)/g;
+export const ACL_SELECTOR = /(?<=^| )\(([^()]*)\)(?= |$)/g;
 
 const explainWord = (word: string): string | undefined => {
   if (/^[><#!]/.test(word)) return 'Rules may carry no password; give secretRef, or leave it to the agent.';
@@ -109,6 +112,13 @@ const explainRights = (words: readonly string[]): string | undefined => {
       word.startsWith('+') && isForbidden(word.slice(1)) && !left.slice(index).includes(`-${word.slice(1)}`),
   );
   return single === undefined ? undefined : `${single} changes the server and belongs to the operator; remove it.`;
+};
+
+/** All channels are narrowed when the user is set; a pattern cannot be. */
+const explainHello = (words: readonly string[]): string | undefined => {
+  const right = findHelloRight(words);
+  if (right.kind !== 'BY_PATTERN') return undefined;
+  return `${right.pattern} with PUBLISH reaches the channel on which the Sentinels agree who is primary; name your channels, or write -publish.`;
 };
 
 const isForbidden = (command: string): boolean => {

@@ -7,12 +7,19 @@
  * The data nodes' `default` is off, which nobody can log in as, and yet holds every right: a server replays its AOF as
  * `default` and checks each EXEC anew. Without the rights every transaction and script in the AOF is skipped at a
  * restart, with one line in the log (seen: 1,000 of 1,000 keys), and the replicas copy what is left.
+ *
+ * Nobody but the Sentinels' own user publishes to their channel: who does so chooses the primary (#domain, hello-channel).
+ * All channels may be listened to. `resetchannels` comes first, since `acl-pubsub-default` may give all channels to a new user.
  */
+import { ACL_SELECTOR, ALL_BUT_HELLO, findHelloRight, HELLO_CHANNEL, splitSelectors } from '#domain';
 import type { ResolvedSpec } from '#domain';
 import { APPLICATION_USER, CREDENTIAL_USERS, extraUserKey } from './secrets.ts';
 import type { CredentialUser } from './secrets.ts';
 
 type Rules = Readonly<Record<CredentialUser, string>>;
+
+/** Gives PUBLISH back, to every channel but the Sentinels'. */
+const PUBLISH_SELECTOR = `(resetchannels ${ALL_BUT_HELLO.map((pattern) => `&${pattern}`).join(' ')} -@all +publish)`;
 
 export const DEFAULT_USER = 'default';
 export const DATA_DEFAULT_RULES = 'allkeys allchannels +@all';
@@ -20,9 +27,9 @@ export const DATA_RULES: Rules = {
   atoll: 'allkeys allchannels +@all',
   replication: 'resetchannels -@all +ping +psync +replconf',
   sentinel:
-    'allchannels -@all +multi +exec +slaveof +replicaof +failover +ping +info +role +config|rewrite +publish ' +
-    '+subscribe +client|setname +client|kill +client|info +script|kill',
-  app: 'allkeys allchannels +@all -@admin +role',
+    `resetchannels &${HELLO_CHANNEL} -@all +multi +exec +slaveof +replicaof +failover +ping +info +role +config|rewrite ` +
+    '+publish +subscribe +client|setname +client|kill +client|info +script|kill',
+  app: `allkeys allchannels +@all -@admin +role -publish ${PUBLISH_SELECTOR}`,
 };
 
 export const SENTINEL_DEFAULT_RULES = 'resetkeys resetchannels -@all';
@@ -45,8 +52,16 @@ export const SENTINEL_RULES: Rules = {
 const NEVER_GRANTED =
   '-acl -cluster -config|set -config|rewrite -debug -failover -module -psync -replicaof -slaveof -shutdown -sync';
 
-/** The rules of a further user as they are set: its own, then what no user may. */
-export const extraUserRules = (rules: string): string => `${rules.trim()} ${NEVER_GRANTED}`;
+/** The rules of a further user as they are set: its own, in their order, then what no user may. */
+export const extraUserRules = (rules: string): string => {
+  const rights = splitSelectors(rules)?.map((words) => findHelloRight(words).kind) ?? [];
+  const selectors = rules.replaceAll(ACL_SELECTOR, (_, words: string) => `(${guard(words)})`);
+  return `${guard(selectors, rights[0])} ${NEVER_GRANTED}${rights.includes('ALL') ? ` ${PUBLISH_SELECTOR}` : ''}`;
+};
+
+/** One list of words without the right to publish to the Sentinels' channel. */
+const guard = (words: string, right = findHelloRight(words.split(' ')).kind): string =>
+  `resetchannels ${words.trim()}${right === 'NONE' ? '' : ' -publish'}`;
 
 export interface WantedUser {
   /** Key of its password in the credentials Secret; undefined: it has none and cannot log in. */

@@ -5,9 +5,10 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import fc from 'fast-check';
 import { Redis } from 'ioredis';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { RedisClusterObject } from '#domain';
+import { HELLO_CHANNEL, type RedisClusterObject } from '#domain';
 import { RedisLink } from '#redis';
 import { claimPort } from '#testing';
 import { ensureEnginePrograms } from '../../../../tools/local-kubernetes/index.ts';
@@ -29,7 +30,7 @@ const resource = (users: readonly { readonly name: string; readonly rules: strin
     spec: { engine: { type: 'Redis', version: '8.0' }, mode: 'Standalone', auth: { users } },
   }) as unknown as RedisClusterObject;
 
-const start = async (command: readonly string[]) => {
+const start = async (command: readonly string[], lines: readonly string[] = []) => {
   const folder = mkdtempSync(join(tmpdir(), 'set-users-'));
   endings.push(() => rmSync(folder, { recursive: true, force: true }));
   const port = await claimPort();
@@ -38,7 +39,7 @@ const start = async (command: readonly string[]) => {
   const file = join(folder, 'redis.conf');
   writeFileSync(
     file,
-    [`port ${port}`, `dir ${folder}`, 'save ""', `aclfile ${acl}`, 'masterauth pw-repl', ''].join('\n'),
+    [`port ${port}`, `dir ${folder}`, 'save ""', `aclfile ${acl}`, 'masterauth pw-repl', ...lines, ''].join('\n'),
   );
   const [program = '', ...words] = command;
   running.push(spawn(program, [...words, file], { stdio: 'ignore' }));
@@ -66,7 +67,61 @@ const usersOf = async (link: RedisLink, expectation: Parameters<RedisLink['readA
 const isSettled = (name: string, user: Awaited<ReturnType<typeof usersOf>>[string]): boolean =>
   user.rulesAsWanted && !user.acceptsOthers && (name === 'default' || user.acceptsCurrent);
 
+const CHANNELS = fc.oneof(
+  fc.nat(HELLO_CHANNEL.length).map((length) => HELLO_CHANNEL.slice(0, length)),
+  fc.tuple(fc.nat(HELLO_CHANNEL.length), fc.string()).map(([length, end]) => HELLO_CHANNEL.slice(0, length) + end),
+  fc.string(),
+);
+
 describe.each(['redis:7.0', 'redis:8.0', 'valkey:8.1'] as const)('users of %s', (engine) => {
+  it('publish to every channel but the one of the Sentinels, which has the Sentinels alone', async () => {
+    const programs = await ensureEnginePrograms(engine);
+    if ('unavailable' in programs) throw new Error(programs.reason);
+    const { link, port } = await start(programs('redis-server'), ['acl-pubsub-default allchannels']);
+    const values = { ...VALUES, 'user.cache': 'pw-cache', 'user.quiet': 'pw-quiet', 'user.old': 'pw-old' };
+    const wanted = resource([
+      { name: 'cache', rules: '~* &* +@all -@admin (~a +@pubsub allchannels)' },
+      { name: 'quiet', rules: '~* +publish' },
+      // Refused today. A data set of before may hold it.
+      { name: 'old', rules: '~* &__s* +publish' },
+    ]);
+    const expectation = aclExpectation(wanted, 'redis', values);
+    const names = Object.keys(expectation.users);
+    expect(await link.setUsers(expectation, names, [])).toEqual({ outcome: 'DONE' });
+    const seen = await usersOf(link, expectation);
+    expect(names.filter((name) => seen[name] === undefined || !isSettled(name, seen[name]))).toEqual([]);
+
+    const publishes = async (user: string, channel: string): Promise<boolean> =>
+      (await clients[user]?.publish(channel, 'x').then(
+        () => true,
+        (error: Error) => {
+          if (!/NOPERM/.test(error.message)) throw error;
+          return false;
+        },
+      )) ?? false;
+    const logins = { app: 'pw-app', cache: 'pw-cache', quiet: 'pw-quiet', old: 'pw-old', sentinel: 'pw-sentinel' };
+    const clients: Record<string, Redis> = {};
+    for (const [user, password] of Object.entries(logins)) clients[user] = await connect(port, user, password);
+    const reach: Record<string, boolean> = {};
+    for (const user of Object.keys(logins)) reach[user] = await publishes(user, HELLO_CHANNEL);
+    expect(reach).toEqual({ app: false, cache: false, quiet: false, old: false, sentinel: true });
+    const script = `return redis.pcall('PUBLISH', '${HELLO_CHANNEL}', 'x')`;
+    await expect(clients['app']?.eval(script, 0)).rejects.toThrow(/permission|NOPERM|can't/i);
+    expect([await publishes('sentinel', 'news'), await publishes('quiet', 'news')]).toEqual([false, false]);
+    await clients['app']?.psubscribe('*');
+    clients['app']?.disconnect();
+    clients['app'] = await connect(port, 'app', 'pw-app');
+    await fc.assert(
+      fc.asyncProperty(
+        CHANNELS.filter((channel) => channel !== HELLO_CHANNEL && channel !== ''),
+        async (channel) => {
+          expect([await publishes('app', channel), await publishes('cache', channel)]).toEqual([true, true]);
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+
   it('are set, compared with what the server made of them, and set back', async () => {
     const programs = await ensureEnginePrograms(engine);
     if ('unavailable' in programs) throw new Error(programs.reason);
