@@ -12,6 +12,8 @@ export const WORKER_LOCK = {
   housekeeping: 7_162_103,
   outbox: 7_162_104,
   health: 7_162_105,
+  audit: 7_162_106,
+  auditTrim: 7_162_107,
 } as const;
 
 export const LOCK = {
