@@ -1,11 +1,14 @@
-import { Field, GraphQLISODateTime, ID, ObjectType, registerEnumType } from '@nestjs/graphql';
+import { Field, GraphQLISODateTime, ID, Int, ObjectType, registerEnumType } from '@nestjs/graphql';
 import { connectionOf, GraphQLJson, GraphQLLong } from '../../platform/graphql/index.ts';
 
 export const AuditResults = { OK: 'OK', REFUSED: 'REFUSED', DRY_RUN: 'DRY_RUN', FAILED: 'FAILED' } as const;
 export type AuditResult = keyof typeof AuditResults;
 registerEnumType(AuditResults, { name: 'AuditResult' });
 
-@ObjectType({ description: 'One mutation, done or refused. Written once, never changed; secrets are left out.' })
+@ObjectType({
+  description:
+    'One mutation, done or refused; or several refusals of one principal within a minute. Written once, never changed; secrets are left out.',
+})
 export class AuditEntry {
   @Field(() => ID)
   id!: string;
@@ -42,6 +45,24 @@ export class AuditEntry {
 
   @Field(() => String, { nullable: true })
   requestId!: string | null;
+
+  @Field(() => Int, { description: 'How many refusals the row stands for; 1 for a single mutation.' })
+  count!: number;
+
+  @Field(() => GraphQLISODateTime, { nullable: true, description: 'When the last of several was; `at` is the first.' })
+  lastAt!: Date | null;
+
+  @Field(() => GraphQLLong, {
+    nullable: true,
+    description: 'Place of the row in the chain of its project; null for the seconds until it has one.',
+  })
+  chainNumber!: number | null;
+
+  @Field(() => String, {
+    nullable: true,
+    description: 'SHA-256 of the row and of the one before it. Keep one elsewhere, and a rewritten chain shows.',
+  })
+  chainHash!: string | null;
 }
 
 @ObjectType()

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import type { PageRequest } from '../../platform/graphql/index.ts';
 import type { AuditResult } from './audit.model.ts';
+import { boundDocument, boundTarget } from './bound-audit-row.rules.ts';
 
 export interface AuditRow {
   readonly seq: number;
@@ -14,9 +15,16 @@ export interface AuditRow {
   readonly result: AuditResult;
   readonly code: string | null;
   readonly request_id: string | null;
+  /** How many refusals the row stands for, and when the last of them was; null for a single one. */
+  readonly count: number;
+  readonly last_at: Date | null;
+  /** Null until the row has its place in the chain of its project. */
+  readonly chain_no: number | null;
+  readonly chain_hash: string | null;
 }
 
-export type NewAuditRow = Omit<AuditRow, 'seq'> & { readonly project_id: string | null };
+export type NewAuditRow = Omit<AuditRow, 'seq' | 'count' | 'last_at' | 'chain_no' | 'chain_hash'> &
+  Partial<Pick<AuditRow, 'count' | 'last_at'>> & { readonly project_id: string | null };
 
 @Injectable()
 export class AuditRepository {
@@ -24,19 +32,21 @@ export class AuditRepository {
 
   async append(row: NewAuditRow, tx: EntityManager = this.dataSource.manager): Promise<void> {
     await tx.query(
-      `INSERT INTO audit (at, project_id, principal, action, target, before, after, result, code, request_id)
-       VALUES ($1, $2, $3, $4, $5, $6::jsonb, $7::jsonb, $8, $9, $10)`,
+      `INSERT INTO audit (at, project_id, principal, action, target, before, after, result, code, request_id, count, last_at)
+       VALUES ($1, $2, $3, $4, $5, $6::jsonb, $7::jsonb, $8, $9, $10, $11, $12)`,
       [
         row.at,
         row.project_id,
         row.principal,
         row.action,
-        row.target,
-        toJson(row.before),
-        toJson(row.after),
+        boundTarget(row.target),
+        boundDocument(row.before),
+        boundDocument(row.after),
         row.result,
         row.code,
         row.request_id,
+        row.count ?? 1,
+        row.last_at ?? null,
       ],
     );
   }
@@ -44,7 +54,8 @@ export class AuditRepository {
   /** Newest first: one row more than the page. `projects`: those whose rows may be read; 'ALL' includes fleet-wide rows. */
   list(page: PageRequest, projects: 'ALL' | readonly string[]): Promise<AuditRow[]> {
     return this.dataSource.query(
-      `SELECT seq, at, principal, action, target, before, after, result, code, request_id FROM audit
+      `SELECT seq, at, principal, action, target, before, after, result, code, request_id, count, last_at, chain_no, chain_hash
+       FROM audit
        WHERE ($1::bigint IS NULL OR seq < $1) AND ($2::uuid[] IS NULL OR project_id = ANY($2))
        ORDER BY seq DESC LIMIT $3`,
       [page.after ?? null, projects === 'ALL' ? null : projects, page.size + 1],
@@ -61,6 +72,3 @@ export class AuditRepository {
     return rows[0]?.after;
   }
 }
-
-const toJson = (value: unknown): string | null =>
-  value === undefined || value === null ? null : JSON.stringify(value);

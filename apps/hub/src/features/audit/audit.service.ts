@@ -33,4 +33,8 @@ const toAuditEntry = (row: AuditRow): AuditEntry => ({
   result: row.result,
   code: row.code,
   requestId: row.request_id,
+  count: row.count,
+  lastAt: row.last_at,
+  chainNumber: row.chain_no,
+  chainHash: row.chain_hash,
 });

@@ -1,7 +1,7 @@
 /**
  * Runs a mutation: one transaction that holds the work, its idempotency key and its audit row, so that none of them is
- * ever there without the others. A refusal or a dry run rolls the work back and is audited on its own. Deadlocks and
- * serialisation failures are tried again. Every mutation of the API goes through here; what does not is not audited.
+ * ever there without the others. A refusal or a dry run rolls the work back and is audited on its own, many of a kind in one
+ * row (merged-refusals.ts). Deadlocks and serialisation failures are tried again. Every mutation of the API goes through here; what does not is not audited.
  */
 import type { Clock, Outcome, UserError } from '#domain';
 import { canonicalJson, sha256Hex } from '#protocol';
@@ -11,8 +11,9 @@ import type { Caller } from '../../platform/auth/index.ts';
 import { untilPartitioned } from '../../platform/database/missing-partition.ts';
 import { CLOCK } from '../../platform/lifecycle/time-and-ids.ts';
 import type { AuditResult } from './audit.model.ts';
-import { AuditRepository } from './audit.repository.ts';
+import { AuditRepository, type NewAuditRow } from './audit.repository.ts';
 import { type IdempotencyClaim, IdempotencyRepository } from './idempotency.repository.ts';
+import { RecordUndoneService } from './record-undone.service.ts';
 import { redactSecrets } from './redact-secrets.rules.ts';
 
 /** What the audit row says; the work fills it in as it learns it, so that refusals are told too. */
@@ -63,6 +64,7 @@ export class RunMutationService {
   constructor(
     private readonly dataSource: DataSource,
     private readonly audit: AuditRepository,
+    private readonly undone: RecordUndoneService,
     private readonly idempotency: IdempotencyRepository,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
@@ -131,7 +133,7 @@ export class RunMutationService {
     };
   }
 
-  /** What was refused is not told: nobody has checked yet that it holds no secret. */
+  /** What was refused is not told: nobody has checked yet that it holds no secret, and what is there is as it was. */
   private record(
     { action, caller }: MutationCall,
     note: AuditNote,
@@ -139,21 +141,20 @@ export class RunMutationService {
     code: string | null,
     tx?: EntityManager,
   ): Promise<void> {
-    return this.audit.append(
-      {
-        at: new Date(this.clock.nowMs()),
-        project_id: note.projectId ?? null,
-        principal: caller.viewer.name,
-        action,
-        target: note.target ?? null,
-        before: redactSecrets(note.before),
-        after: result === 'OK' || result === 'DRY_RUN' ? redactSecrets(note.after) : null,
-        result,
-        code,
-        request_id: caller.requestId,
-      },
-      tx,
-    );
+    const wasPossible = result === 'OK' || result === 'DRY_RUN';
+    const row: NewAuditRow = {
+      at: new Date(this.clock.nowMs()),
+      project_id: note.projectId ?? null,
+      principal: caller.viewer.name,
+      action,
+      target: note.target ?? null,
+      before: wasPossible ? redactSecrets(note.before) : null,
+      after: wasPossible ? redactSecrets(note.after) : null,
+      result,
+      code,
+      request_id: caller.requestId,
+    };
+    return tx ? this.audit.append(row, tx) : this.undone.record(caller.viewer.principalId, row);
   }
 }
 
