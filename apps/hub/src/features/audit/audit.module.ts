@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { AuditRepository } from './audit.repository.ts';
 import { AuditResolver } from './audit.resolver.ts';
+import { AuditWorkers } from './audit-workers.ts';
 import { AuditService } from './audit.service.ts';
 import { IdempotencyRepository } from './idempotency.repository.ts';
 import { RecordUndoneService } from './record-undone.service.ts';
@@ -11,6 +12,7 @@ import { RunMutationService } from './run-mutation.service.ts';
     AuditRepository,
     AuditResolver,
     AuditService,
+    AuditWorkers,
     IdempotencyRepository,
     RecordUndoneService,
     RunMutationService,

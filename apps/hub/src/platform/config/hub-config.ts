@@ -7,6 +7,13 @@ import * as v from 'valibot';
 
 const port = v.pipe(v.string(), v.regex(/^\d+$/, 'must be a number'), v.transform(Number), v.maxValue(65_535));
 const count = v.pipe(v.string(), v.regex(/^\d+$/, 'must be a number'), v.transform(Number), v.minValue(1));
+const days = v.pipe(
+  v.string(),
+  v.regex(/^\d+$/, 'must be a number'),
+  v.transform(Number),
+  v.minValue(30, 'must be 30 or more'),
+  v.maxValue(36_500, 'must be 36500 or less'),
+);
 const text = v.pipe(v.string(), v.trim(), v.nonEmpty());
 const address = v.pipe(text, v.regex(/^(\[[0-9a-fA-F:]+\]|[^:\s/]+):\d+$/, 'must be host:port'));
 const addresses = v.pipe(
@@ -36,6 +43,7 @@ const environmentSchema = v.strictObject({
   ATOLL_DELETE_LIMIT_PER_AGENT: v.optional(count, '3'),
   ATOLL_DELETE_LIMIT_PER_ACTOR: v.optional(count, '20'),
   ATOLL_DELETE_LIMIT_FLEET: v.optional(count, '20'),
+  ATOLL_AUDIT_KEEP_DAYS: v.optional(days, '400'),
 });
 
 export interface TlsFiles {
@@ -72,6 +80,8 @@ export interface HubConfig {
   readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent';
   /** Protocols that agents may choose from, newest first. Default: those of this release; a test of skew names others. */
   readonly dialects?: readonly SpokenVersion[];
+  /** Default 400. */
+  readonly auditKeepDays?: number;
   readonly deleteLimits: { readonly perAgent: number; readonly perActor: number; readonly fleet: number };
 }
 
@@ -105,6 +115,7 @@ function toConfig(env: v.InferOutput<typeof environmentSchema>): HubConfig {
     agentTls: env.ATOLL_AGENT_TLS === 'on',
     publicAgentAddresses: env.ATOLL_PUBLIC_AGENT_ADDRESS ?? [],
     logLevel: env.ATOLL_LOG_LEVEL,
+    auditKeepDays: env.ATOLL_AUDIT_KEEP_DAYS,
     deleteLimits: {
       perAgent: env.ATOLL_DELETE_LIMIT_PER_AGENT,
       perActor: env.ATOLL_DELETE_LIMIT_PER_ACTOR,
