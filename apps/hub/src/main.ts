@@ -1,3 +1,4 @@
+import { runCommand } from './commands/run-command.ts';
 import { ConfigError, parseHubConfig } from './platform/config/hub-config.ts';
 import { explainStartError } from './platform/lifecycle/explain-start-error.ts';
 import { createLogger } from './platform/telemetry/logger.ts';
@@ -5,6 +6,15 @@ import { startHub } from './start-hub.ts';
 
 /** Kubernetes kills the pod after 60 s, without a word in the log. */
 const STOP_TIMEOUT_MS = 55_000;
+
+const [, , ...args] = process.argv;
+if (args.length > 0) {
+  const terminal = {
+    print: (line: string) => void process.stdout.write(`${line}\n`),
+    error: (line: string) => void process.stderr.write(`${line}\n`),
+  };
+  process.exit(await runCommand(args, process.env, terminal));
+}
 
 try {
   const hub = await startHub(parseHubConfig(process.env));
