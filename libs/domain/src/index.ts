@@ -18,6 +18,7 @@ export * from './outcome.ts';
 export * from './parse-duration.ts';
 export * from './parse-quantity.ts';
 export * from './plan.ts';
+export * from './priority-class.ts';
 export * from './redis-cluster-spec.ts';
 export * from './redis-cluster-status.ts';
 export * from './redis-cluster.ts';

@@ -17,6 +17,12 @@ describe('explainUnsafeConfig', () => {
     ['rdma-port', '6380'],
     ['maxmemory', '512'],
     ['maxmemory', '4kb'],
+    ['search-ext-load', '/data/dump.rdb'],
+    ['sentinel', 'monitor x 127.0.0.1 6379 1'],
+    ['import-mode', 'yes'],
+    ['hide-user-data-from-log', 'NO'],
+    ['rdb-version-check', 'relaxed'],
+    ['repl-diskless-load', 'flush-before-load'],
   ])('%s %s is not taken', (name, value) => {
     expect(explainUnsafeConfig(name, value)).toMatch(/\w/);
   });
@@ -35,6 +41,9 @@ describe('explainUnsafeConfig', () => {
     ['maxmemory', '0'],
     ['maxmemory', '4mb'],
     ['maxmemory', 'much'],
+    ['hide-user-data-from-log', 'yes'],
+    ['repl-diskless-load', 'on-empty-db'],
+    ['constructor', 'x'],
   ])('%s %j is the server’s to judge', (name, value) => {
     expect(explainUnsafeConfig(name, value)).toBeUndefined();
   });

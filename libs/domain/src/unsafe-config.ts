@@ -15,6 +15,18 @@ const OF_TEST_BUILDS = new Set([
   'watchdog-period',
 ]);
 
+/** They let redis-server load a library or read a file of the caller's choice, or do not belong into redis.conf. */
+const FOR_WHO_RUNS_THE_SERVER: Readonly<Record<string, string>> = {
+  sentinel: 'it belongs to the configuration of a Sentinel, and stops the start of a server',
+  'search-ext-load': 'it would load a library into the server',
+  'search-friso-ini': 'it would let the server read a file of the pod',
+  'debug-context': 'it is for tests of the engine itself',
+  'crash-memcheck-enabled': 'what the server does when it crashes belongs to the operator',
+  'crash-log-enabled': 'what the server does when it crashes belongs to the operator',
+  'ignore-warnings': 'the server would start although its own check says that data can be damaged',
+  'import-mode': 'keys would neither expire nor be evicted',
+};
+
 const MIN_TIMEOUT_S = 30;
 const MIN_REPL_TIMEOUT_S = 15;
 const MIN_BACKLOG_BYTES = 16_384;
@@ -51,6 +63,11 @@ const between =
   (value) =>
     outside(value, min, max) ? because : undefined;
 
+const refused =
+  (word: string, because: string): Judge =>
+  (value) =>
+    value.toLowerCase() === word ? because : undefined;
+
 const JUDGES: Readonly<Record<string, Judge>> = {
   hz: between(1, MAX_HZ, `it is a number from 1 to ${MAX_HZ}; the server would silently take another one`),
   timeout: (value) =>
@@ -67,6 +84,12 @@ const JUDGES: Readonly<Record<string, Judge>> = {
   maxclients: between(MIN_CLIENTS, Infinity, 'below 32 the replicas, Sentinels and the operator find no room'),
   'socket-mark-id': (value) => (value === '0' ? undefined : 'it needs a privilege that the pods do not have'),
   'client-output-buffer-limit': judgeBufferLimit,
+  'hide-user-data-from-log': refused('no', "keys and values would get into the pods' logs, which others may read"),
+  'rdb-version-check': refused('relaxed', 'the server would load a file of an engine that it does not know'),
+  'repl-diskless-load': refused(
+    'flush-before-load',
+    'a replica would empty itself before it has a copy, which may then be the last one',
+  ),
   maxmemory: (value) =>
     isTooSmallToRun(parseRedisMemory(value) ?? 0)
       ? 'it is less than Redis needs when empty, so every key would be evicted or every write refused; use at least 4mb'
@@ -76,6 +99,7 @@ const JUDGES: Readonly<Record<string, Judge>> = {
 /** Why this value may not be applied, as half a sentence; undefined when nothing speaks against it. */
 export const explainUnsafeConfig = (name: string, value: string): string | undefined => {
   if (OF_TEST_BUILDS.has(name)) return 'it is for tests of the engine itself';
+  if (Object.hasOwn(FOR_WHO_RUNS_THE_SERVER, name)) return FOR_WHO_RUNS_THE_SERVER[name];
   if (name.startsWith('rdma-')) return 'addresses and ports belong to the operator';
   return Object.hasOwn(JUDGES, name) ? JUDGES[name]?.(value.trim()) : undefined;
 };

@@ -8,6 +8,7 @@ import { ENGINE_LINES, engineLine } from './engine-catalogue.ts';
 import { explainOwnedConfig } from './operator-owned-config.ts';
 import { parseDurationMs } from './parse-duration.ts';
 import { parseQuantity, parseRedisMemory } from './parse-quantity.ts';
+import { isSystemPriorityClass } from './priority-class.ts';
 import { isContainerResourceName, isDnsSubdomain, isImageReference } from './pod-field-grammar.ts';
 import type { Mode, RedisClusterSpec, ResourceRequirements, SentinelSpec, StorageSpec } from './redis-cluster-spec.ts';
 import { SPEC_LIMITS, specProblem as problem, type SpecProblem } from './spec-problem.ts';
@@ -51,6 +52,7 @@ export const validateNewSpec = (spec: RedisClusterSpec): readonly SpecProblem[] 
   ...validateDayLimit(spec.sentinel ?? {}),
   ...validateUnusedClass(spec.storage),
   ...validateUnsafeConfig(spec.config ?? {}),
+  ...validatePriority(spec.scheduling?.priorityClassName),
 ];
 
 const validateEngine = ({ engine }: RedisClusterSpec): SpecProblem[] => {
@@ -110,6 +112,12 @@ const validateUnsafeConfig = (config: Readonly<Record<string, string>>): SpecPro
     const because = explainUnsafeConfig(name, value);
     return because === undefined ? [] : [problem(`config/${name}`, 'INVALID_CONFIG', `${name} ${value}: ${because}.`)];
   });
+
+const validatePriority = (name: string | undefined): SpecProblem[] => {
+  if (name === undefined || !isSystemPriorityClass(name)) return [];
+  const message = `${name} belongs to Kubernetes' own components; a PriorityClass of your cluster may be named.`;
+  return [problem('scheduling/priorityClassName', 'INVALID_SCHEDULING', message)];
+};
 
 const validateDayLimit = (sentinel: SentinelSpec): SpecProblem[] =>
   (['downAfter', 'failoverTimeout'] as const).flatMap((field) => {

@@ -3,7 +3,7 @@
  * changed in place (other or smaller storage), or would take data away (hold-memory.ts), is held at what is live and named
  * as a refusal: the data set is kept healthy as it is, and nothing is deleted. How the rest is reached, step by step, is shape/choose-shape.ts.
  */
-import { findUpgradeEdge, parseQuantity, validateSpec } from '#domain';
+import { findUpgradeEdge, isSystemPriorityClass, parseQuantity, validateSpec } from '#domain';
 import type { DataSetRecord, EngineVersion, RedisClusterSnapshot, ResolvedSpec } from '#domain';
 import { CURRENT_RENDER_VERSION, planHash, resolveSpec } from '#manifests';
 import type { DataPod } from './cluster-view.ts';
@@ -48,9 +48,10 @@ export const acceptSpec = (input: AcceptInput): AcceptedSpec => {
   }));
   const unfit = explainUnfit(input, wanted);
   const memory = keepMemory(input, wanted);
-  const holds = [holdStorage(wanted, input.live, resource.spec.persistence?.enabled !== undefined)].flatMap(
-    (hold) => hold ?? [],
-  );
+  const holds = [
+    holdStorage(wanted, input.live, resource.spec.persistence?.enabled !== undefined),
+    holdPriority(wanted, input.live),
+  ].flatMap((hold) => hold ?? []);
   return {
     wanted: holds.reduce((spec, { kept }) => ({ ...spec, ...kept }), { ...wanted, ...memory?.kept }),
     refusals: [
@@ -84,6 +85,22 @@ const holdStorage = (wanted: ResolvedSpec, { storage }: LiveShape, isExplicit: b
     message: `The storage stays ${[storage.type, storage.size].filter(Boolean).join(' ')}: ${because}. Set spec.storage back, or make a new RedisCluster.`,
     // The default of persistence follows the storage that is there.
     kept: { storage, ...(sameDefault ? {} : { persistenceEnabled: storage.type === 'PersistentVolume' }) },
+  };
+};
+
+/** Left out, or as it is live: pods that an older agent gave it are not restarted for it. */
+const holdPriority = ({ scheduling }: ResolvedSpec, live: LiveShape): Hold | undefined => {
+  const { priorityClassName: name, ...rest } = scheduling;
+  if (name === undefined || !isSystemPriorityClass(name) || name === live.priorityClassName) return undefined;
+  return {
+    reason: 'PriorityClassNotAllowed',
+    message: `PriorityClass ${name} belongs to Kubernetes' own components, and the pods do not get it. Name one of your cluster, or none.`,
+    kept: {
+      scheduling: {
+        ...rest,
+        ...(live.priorityClassName === undefined ? {} : { priorityClassName: live.priorityClassName }),
+      },
+    },
   };
 };
 

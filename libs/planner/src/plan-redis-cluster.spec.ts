@@ -177,6 +177,11 @@ describe('a spec that is refused', () => {
     ],
     ['an engine that reads no RDB of 8.0', { engine: { type: 'Valkey', version: '8.1' } }, 'RdbNotReadable'],
     ['an older version', { engine: { type: 'Redis', version: '7.2' } }, 'VersionTooOld'],
+    [
+      "a priority of Kubernetes' own components",
+      { scheduling: { priorityClassName: 'system-node-critical' } },
+      'PriorityClassNotAllowed',
+    ],
     ['an owned directive', { config: { port: '1' } }, 'InvalidSpec'],
   ] as const)('%s: told, and nothing is changed or deleted', (_name, spec, reason) => {
     const made = plan(withResource(drawSettled(), { spec, metadata: { generation: 2 } }));

@@ -16,6 +16,8 @@ export interface LiveShape {
   readonly sentinels: number | undefined;
   readonly storage: ResolvedSpec['storage'] | undefined;
   readonly minReplicasToWrite: number | undefined;
+  /** Of the template. */
+  readonly priorityClassName: string | undefined;
   /** What the data may take by the template, else by the running pods, and by redis.conf; undefined where there is neither. */
   readonly memory: LiveMemory | undefined;
   /** The notes of pods that come back to old volumes (DataSetRecord.returning), as the pods are told of them. */
@@ -38,7 +40,10 @@ interface StatefulSetFields {
   readonly spec?: {
     readonly replicas?: number;
     readonly template?: {
-      readonly spec?: { readonly containers?: readonly { readonly resources?: ResourceRequirements }[] };
+      readonly spec?: {
+        readonly containers?: readonly { readonly resources?: ResourceRequirements }[];
+        readonly priorityClassName?: string;
+      };
     };
     readonly volumeClaimTemplates?: readonly {
       readonly spec?: {
@@ -67,6 +72,7 @@ export const readLiveShape = (snapshot: RedisClusterSnapshot, names: ObjectNames
     sentinels: countSentinels(settings['SENTINEL_PODS'], sentinel),
     storage: redis === undefined ? undefined : readStorage(redis),
     minReplicasToWrite: minReplicas === undefined ? undefined : Number(minReplicas),
+    priorityClassName: redis?.spec?.template?.spec?.priorityClassName,
     memory: readMemory(snapshot, redis, directives),
     returning: readReturning(settings['RETURNING']),
     running: { redis: replicasOf(redis), sentinel: replicasOf(sentinel) },

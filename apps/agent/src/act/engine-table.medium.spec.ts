@@ -11,7 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { RESTART_ONLY_CONFIG, explainOwnedConfig, explainUnsafeConfig, isSameConfigValue } from '#domain';
 import { RedisLink } from '#redis';
-import { claimPort } from '#testing';
+import { REVIEWED_DIRECTIVES, claimPort } from '#testing';
 import { ensureEnginePrograms } from '../../../../tools/local-kubernetes/index.ts';
 
 const HOST = '127.0.0.1';
@@ -85,6 +85,24 @@ const setAnother = async (link: RedisLink, name: string, present: string): Promi
   }
   return undefined;
 };
+
+describe.each(['redis:7.0', 'redis:8.0', 'redis:8.6', 'valkey:8.1', 'valkey:9.1'] as const)(
+  'a user of %s',
+  (engine) => {
+    it('may set no directive that nobody has looked at', async () => {
+      const programs = await ensureEnginePrograms(engine);
+      if ('unavailable' in programs) throw new Error(programs.reason);
+      const link = await start(programs('redis-server'), []);
+      const present = await link.configGet(['*']);
+      const open = Object.keys(present).filter(
+        (name) =>
+          explainOwnedConfig(name) === undefined && explainUnsafeConfig(name, present[name] ?? '') === undefined,
+      );
+      expect(open.filter((name) => !REVIEWED_DIRECTIVES.has(name))).toEqual([]);
+      expect(open.length).toBeGreaterThan(85);
+    });
+  },
+);
 
 describe.each(['redis:7.0', 'redis:8.0', 'valkey:8.1'] as const)('every directive of %s', (engine) => {
   it('is classified, set, compared, and the same after a restart', async () => {
