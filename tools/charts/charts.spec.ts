@@ -180,21 +180,32 @@ describe('chart atoll-agent', { timeout: HELM_TIMEOUT_MS }, () => {
       'limits.imageRegistries=["docker.io"]',
       'limits.acceptDeletes=false',
       'limits.maxDeletes=0',
+      'limits.protectedNamespaces=["istio-*","vault"]',
+      'limits.priorityClasses=["gold"]',
+      'limits.maxRedisClusters=7',
+      'limits.maxDestructiveChanges=0',
     ]);
     expect(environmentOf(objects)).toMatchObject({
       ATOLL_ALLOWED_NAMESPACES: 'shop,blog',
       ATOLL_ALLOWED_IMAGE_REGISTRIES: 'docker.io',
       ATOLL_ACCEPT_DELETES: 'false',
       ATOLL_MAX_DELETES: '0',
+      ATOLL_PROTECTED_NAMESPACES: 'istio-*,vault',
+      ATOLL_ALLOWED_PRIORITY_CLASSES: 'gold',
+      ATOLL_MAX_REDIS_CLUSTERS: '7',
+      ATOLL_MAX_DESTRUCTIVE_CHANGES: '0',
     });
   });
 
-  it.each(['scope="everything"', 'hub.address="no-port"', 'logLevel="loud"', 'replicaCount=-1'])(
-    'refuses %s',
-    async (value) => {
-      expect(await explainRefusal('atoll-agent', [value])).toMatch(/values don't meet the specifications/);
-    },
-  );
+  it.each([
+    'limits.priorityClasses=["system-node-critical"]',
+    'scope="everything"',
+    'hub.address="no-port"',
+    'logLevel="loud"',
+    'replicaCount=-1',
+  ])('refuses %s', async (value) => {
+    expect(await explainRefusal('atoll-agent', [value])).toMatch(/values don't meet the specifications/);
+  });
 });
 
 describe('chart atoll-crds', { timeout: HELM_TIMEOUT_MS }, () => {

@@ -76,6 +76,9 @@ const addLeadMetrics = (metrics: Metrics, lead: () => Lead | undefined, mayWrite
   );
   const refused = 'Deletes that came from the hub all at once and were not carried out, since this process leads.';
   metrics.gaugeOf('atoll_agent_refused_deletes', refused, () => countOf(lead()?.link?.state().refusedDeletes));
+  const held =
+    'Changes of specs that the hub wants, that can lose data or stop Redis, and that wait for a person here.';
+  metrics.gaugeOf('atoll_agent_held_changes', held, () => countOf(lead()?.link?.state().heldChanges));
   metrics.gaugeOf('atoll_agent_lease_valid', '1 while the Lease is young enough to act on.', () => Number(mayWrite()));
   metrics.gaugeOf('atoll_agent_hub_unacknowledged', 'Statuses and events that the hub has not acknowledged.', () => {
     const { status = 0, events = 0 } = lead()?.link?.state().outbox ?? {};

@@ -51,6 +51,9 @@ const REPOSITORY: Readonly<Record<EngineType, string>> = {
   Valkey: 'docker.io/valkey/valkey',
 };
 
+/** Where the official images of the engines are: what an agent lets its hub run unless its values name others. */
+export const ENGINE_REPOSITORIES: readonly string[] = Object.values(REPOSITORY);
+
 /** The lines that a spec may name, oldest first. */
 export const ENGINE_LINES: Readonly<Record<EngineType, readonly string[]>> = {
   Redis: CATALOGUE.Redis.map(({ line }) => line),

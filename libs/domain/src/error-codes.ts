@@ -31,6 +31,8 @@ export const ERROR_CODES = {
   DELETED_LOCALLY: 'Recreate the object, or forget it.',
   DELETE_BREAKER:
     'Many deletes within 5 minutes wait for a person: an ADMIN approves them with the mutation approveDeletes, or forget the object.',
+  CHANGE_BREAKER:
+    'The agent holds a change that can lose data or stop Redis. If it is meant, let it through in the member cluster as the message says.',
   DELETE_BEFORE_RESTORE:
     'Asked for before the hub was restored: an ADMIN approves it with approveDeletes, or ask for it again, or forget the object.',
   DELETE_BEFORE_REPLACEMENT:

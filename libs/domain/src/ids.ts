@@ -27,6 +27,12 @@ export interface ObjectKey {
 /** One text for a key, as used by queues and maps. */
 export const formatObjectKey = (key: ObjectKey): string => `${key.namespace}/${key.name}`;
 
+/** Of `namespace/name`. */
+export const parseObjectKey = (text: string): ObjectKey => {
+  const slash = text.indexOf('/');
+  return { namespace: text.slice(0, slash), name: text.slice(slash + 1) };
+};
+
 /** Key of a namespaced object. */
 export const objectKeyOf = ({
   metadata: { namespace = '', name },

@@ -36,6 +36,8 @@ export const ANNOTATION = {
   discardDataOf: `${API_GROUP}/discard-data-of`,
   /** On our CRDs: orders them, see libs/kube. */
   crdVersion: `${API_GROUP}/crd-version`,
+  /** A person's word in the member cluster: the spec with this hash may be applied although the agent holds it (ADR 0065). */
+  letThrough: `${API_GROUP}/let-through`,
   /** On the credentials Secret: uid of the RedisOperation that asked for its newest version. */
   rotationOperation: `${API_GROUP}/rotation-operation`,
 } as const;

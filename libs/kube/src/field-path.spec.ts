@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { fieldOwners } from './field-owner.ts';
-import { valueAtPath, withoutPaths } from './field-path.ts';
+import { valueAtPath, withValuesAt, withoutPaths } from './field-path.ts';
 
 const object = {
   spec: {
@@ -38,6 +38,19 @@ describe('a field by its path', () => {
       spec: { config: object.spec.config, users: [object.spec.users[1]], tags: ['green'] },
     });
     expect(object.spec.tags).toHaveLength(3);
+  });
+
+  it('are taken over from another object, save those in lists and those that it lacks', () => {
+    const source = { spec: { size: 5, config: { 'a.b': '1' }, users: [{ name: 'x' }] } };
+    const paths = ['spec.size', 'spec.config.a.b', 'spec.users[name="x"].name', 'spec.nowhere'];
+    const object = { spec: { size: 3, mode: 'Sentinel' } };
+    expect(withValuesAt(object, source, paths)).toEqual({
+      spec: { size: 5, mode: 'Sentinel', config: { 'a.b': '1' } },
+    });
+    expect(object.spec.size).toBe(3);
+    const odd = JSON.parse('{"spec":{"config":{"__proto__":"1"}}}') as object;
+    const copy = withValuesAt({ spec: {} }, odd, ['spec.config.__proto__']);
+    expect(JSON.stringify(copy)).toBe(JSON.stringify(odd));
   });
 
   it('every path of the managed fields of an object leads to its value', () => {

@@ -94,3 +94,23 @@ function removeAt(container: unknown, [step, ...rest]: readonly (string | number
   if (Array.isArray(container)) container.splice(Number(step), 1);
   else delete (container as Record<string | number, unknown>)[step];
 }
+
+/** A copy that has the values of `source` at these paths. Left out: what `source` lacks, and what lies in a list. */
+export function withValuesAt<T>(object: T, source: unknown, paths: readonly string[]): T {
+  const copy = structuredClone(object);
+  for (const path of paths) {
+    const found = find(source, path, []);
+    if (found !== undefined && found.steps.every((step) => typeof step === 'string'))
+      setAt(copy, found.steps, found.value);
+  }
+  return copy;
+}
+
+/** Defined and not assigned: a foreign name such as `__proto__` is a field like any other. */
+function setAt(container: unknown, [step, ...rest]: readonly (string | number)[], value: unknown): void {
+  if (step === undefined || !isFields(container)) return;
+  const own = Object.hasOwn(container, step) ? container[step] : undefined;
+  const child = rest.length === 0 ? value : isFields(own) ? own : {};
+  Object.defineProperty(container, step, { value: child, enumerable: true, configurable: true, writable: true });
+  setAt(child, rest, value);
+}

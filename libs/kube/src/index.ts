@@ -6,6 +6,7 @@
  *   ensureCustomResourceDefinition({ client, definition, … }): Promise<EnsureCrdResult>
  *   readCrdState(client, resource): Promise<CrdState>
  *   fieldOwners(object.metadata.managedFields, 'spec'): FieldOwner[]   valueAtPath(object, path), withoutPaths(object, paths)
+ *   withValuesAt(object, source, paths)
  */
 export { type Backoff, createBackoff, pause } from './backoff.ts';
 export { createKubeClient } from './create-kube-client.ts';
@@ -16,7 +17,7 @@ export {
   type EnsureCrdResult,
 } from './ensure-custom-resource-definition.ts';
 export * from './field-owner.ts';
-export { valueAtPath, withoutPaths } from './field-path.ts';
+export { valueAtPath, withoutPaths, withValuesAt } from './field-path.ts';
 export * from './kube-client.ts';
 export * from './kube-connection.ts';
 export * from './kube-error.ts';

@@ -32,6 +32,8 @@ const state = fc
     ),
     recentDeletesMs: fc.array(fc.nat()),
     unclaimed: fc.uniqueArray(fc.uuid()),
+    recentChangesMs: fc.dictionary(fc.uuid(), fc.nat()),
+    heldChanges: fc.dictionary(fc.uuid(), fc.record({ key: fc.constant('shop/cart'), specHash: fc.uuid() })),
   })
   .map((raw): AgentState => ({
     ...raw,
@@ -42,6 +44,8 @@ const state = fc
       ]),
     ),
     unclaimed: new Set(raw.unclaimed),
+    recentChangesMs: new Map(Object.entries(raw.recentChangesMs)),
+    heldChanges: new Map(Object.entries(raw.heldChanges)),
   }));
 
 describe('the state an agent keeps', () => {
@@ -55,9 +59,15 @@ describe('the state an agent keeps', () => {
 
   it('is empty when the ConfigMap is lost or holds something else', () => {
     expect(parseState({})).toEqual(EMPTY_STATE);
-    expect(parseState({ appliedRevision: '-4', tombstones: 'x\ny DELETE z', recentDeletes: 'soon' })).toEqual(
-      EMPTY_STATE,
-    );
+    expect(
+      parseState({
+        appliedRevision: '-4',
+        tombstones: 'x\ny DELETE z',
+        recentDeletes: 'soon',
+        recentChanges: 'a',
+        heldChanges: 'b c',
+      }),
+    ).toEqual(EMPTY_STATE);
   });
 
   it('never lowers its revision by a late message', () => {

@@ -5,10 +5,13 @@
  */
 import type { TombstoneKind } from '#domain';
 import { DELETE_WINDOW_MS } from './decide-tombstone.ts';
+import { CHANGE_WINDOW_MS } from './judge-change.ts';
 
 /** Source: 03 rule 3. */
 const REMEMBER_TOMBSTONES_MS = 30 * 24 * 3600_000;
 const MAX_TOMBSTONES = 5_000;
+/** 270 KB at most, with the longest names. */
+const MAX_HELD_CHANGES = 1_000;
 
 export interface RememberedTombstone {
   readonly operation: TombstoneKind;
@@ -17,12 +20,22 @@ export interface RememberedTombstone {
   readonly approvalId?: string;
 }
 
+export interface HeldChange {
+  /** `namespace/name`, for the person who lets it through. */
+  readonly key: string;
+  readonly specHash: string;
+}
+
 export interface AgentState {
   readonly hubEpoch?: string;
   readonly appliedRevision: number;
   /** By hubUid, oldest first. */
   readonly tombstones: ReadonlyMap<string, RememberedTombstone>;
   readonly recentDeletesMs: readonly number[];
+  /** By Kubernetes uid: when its spec was last changed for the hub in a way that can lose data or stop Redis. */
+  readonly recentChangesMs: ReadonlyMap<string, number>;
+  /** By Kubernetes uid, oldest first: changes that wait for a person. */
+  readonly heldChanges: ReadonlyMap<string, HeldChange>;
   /** hubUids of objects here that a verified snapshot of this epoch lacked. */
   readonly unclaimed: ReadonlySet<string>;
 }
@@ -31,6 +44,8 @@ export const EMPTY_STATE: AgentState = {
   appliedRevision: 0,
   tombstones: new Map(),
   recentDeletesMs: [],
+  recentChangesMs: new Map(),
+  heldChanges: new Map(),
   unclaimed: new Set(),
 };
 
@@ -76,6 +91,23 @@ export const takeBackDelete = (state: AgentState, countedMs: number): AgentState
   return at === -1 ? state : { ...state, recentDeletesMs: state.recentDeletesMs.toSpliced(at, 1) };
 };
 
+export const countChange = (state: AgentState, uid: string, nowMs: number): AgentState => {
+  const recent = [...state.recentChangesMs].filter(([of, at]) => of !== uid && Math.abs(nowMs - at) < CHANGE_WINDOW_MS);
+  return { ...state, recentChangesMs: new Map([...recent, [uid, nowMs]]) };
+};
+
+export function holdChange(state: AgentState, uid: string, held: HeldChange): AgentState {
+  if (state.heldChanges.get(uid)?.specHash === held.specHash) return state;
+  const others = [...state.heldChanges].filter(([of]) => of !== uid);
+  return { ...state, heldChanges: new Map([...others.slice(1 - MAX_HELD_CHANGES), [uid, held]]) };
+}
+
+/** The object has what the hub wants, or another spec is wanted: nothing waits any more. */
+export const releaseChange = (state: AgentState, uid: string): AgentState =>
+  state.heldChanges.has(uid)
+    ? { ...state, heldChanges: new Map([...state.heldChanges].filter(([of]) => of !== uid)) }
+    : state;
+
 export const setUnclaimed = (state: AgentState, hubUids: Iterable<string>): AgentState => ({
   ...state,
   unclaimed: new Set(hubUids),
@@ -99,6 +131,8 @@ export function formatState(state: AgentState): Record<string, string> {
     appliedRevision: String(state.appliedRevision),
     tombstones: tombstones.join('\n'),
     recentDeletes: state.recentDeletesMs.join('\n'),
+    recentChanges: [...state.recentChangesMs].map(([uid, atMs]) => `${uid} ${atMs}`).join('\n'),
+    heldChanges: [...state.heldChanges].map(([uid, { key, specHash }]) => `${key} ${uid} ${specHash}`).join('\n'),
     unclaimed: [...state.unclaimed].join('\n'),
   };
 }
@@ -114,6 +148,8 @@ export function parseState(data: Readonly<Record<string, string>>): AgentState {
     appliedRevision: Number.isSafeInteger(revision) && revision > 0 ? revision : 0,
     tombstones: new Map(lines(data['tombstones']).flatMap(parseTombstone)),
     recentDeletesMs: lines(data['recentDeletes']).map(Number).filter(Number.isFinite),
+    recentChangesMs: new Map(lines(data['recentChanges']).flatMap(parseRecentChange)),
+    heldChanges: new Map(lines(data['heldChanges']).flatMap(parseHeldChange)),
     unclaimed: new Set(lines(data['unclaimed'])),
   };
 }
@@ -123,4 +159,14 @@ function parseTombstone(line: string): [string, RememberedTombstone][] {
   const atMs = Number(seconds) * 1000;
   if (uid === undefined || (operation !== 'DELETE' && operation !== 'ORPHAN') || !Number.isFinite(atMs)) return [];
   return [[uid, { operation, atMs, ...withApproval(approvalId) }]];
+}
+
+function parseRecentChange(line: string): [string, number][] {
+  const [uid, at] = line.split(' ');
+  return uid === undefined || !Number.isFinite(Number(at)) ? [] : [[uid, Number(at)]];
+}
+
+function parseHeldChange(line: string): [string, HeldChange][] {
+  const [key, uid, specHash] = line.split(' ');
+  return key === undefined || uid === undefined || specHash === undefined ? [] : [[uid, { key, specHash }]];
 }

@@ -12,10 +12,12 @@ import type { FieldConflict } from '#kube';
 import type { ObjectOutcome, Upsert } from '#protocol';
 import { buildApplyBody } from './build-apply-body.ts';
 import type { ApplyBody } from './build-apply-body.ts';
+import type { ChangeBreaker } from './change-breaker.ts';
 import { isMissingNamespace, outcomeOfError } from './classify-kube-error.ts';
 import { decideUpsert } from './decide-upsert.ts';
 import type { Spec, UpsertDecision } from './decide-upsert.ts';
 import type { Bounds } from './explain-forbidden.ts';
+
 import { isAtOrUnder } from './is-at-or-under.ts';
 import { foreignField, listForeignFields } from './list-foreign-fields.ts';
 import { findObject } from './member-api.ts';
@@ -28,6 +30,9 @@ export interface UpsertContext {
   readonly bounds: Bounds;
   readonly tombstoneOf: (hubUid: string) => TombstoneKind | undefined;
   readonly isUnclaimed: (hubUid: string) => boolean;
+  /** RedisClusters here that a hub manages. */
+  readonly managedObjects: () => number;
+  readonly changes: Pick<ChangeBreaker, 'historyOf' | 'note'>;
 }
 
 export interface UpsertResult {
@@ -45,17 +50,7 @@ const MAX_LOOKS = 5;
 export async function applyUpsert(context: UpsertContext, upsert: Upsert): Promise<UpsertResult> {
   try {
     for (let look = 0; look < MAX_LOOKS; look += 1) {
-      const live = await findObject(context.api, RESOURCE.redisCluster, upsert);
-      const decision = decideUpsert({
-        upsert,
-        live,
-        tombstone: context.tombstoneOf(upsert.hubUid),
-        liveIsUnclaimed: context.isUnclaimed(live === undefined ? '' : (hubUidOf(live.metadata) ?? '')),
-        bounds: context.bounds,
-      });
-      if (decision.kind === 'OUTCOME') return { outcome: decision.outcome };
-      if (decision.kind === 'HELD') return { outcome: outcomeOfHeld(upsert, decision) };
-      const result = await write(context, upsert, decision);
+      const result = await lookAndWrite(context, upsert);
       if (result !== 'LOOK_AGAIN') return result;
     }
     return { outcome: waiting(upsert, 'NAME_TAKEN', 'The object changes too fast; it is looked at again.') };
@@ -63,6 +58,26 @@ export async function applyUpsert(context: UpsertContext, upsert: Upsert): Promi
     return { outcome: outcomeOfError(error, upsert) };
   }
 }
+
+async function lookAndWrite(context: UpsertContext, upsert: Upsert): Promise<UpsertResult | 'LOOK_AGAIN'> {
+  const live = await findObject(context.api, RESOURCE.redisCluster, upsert);
+  const decision = decide(context, upsert, live);
+  if (decision.kind === 'HELD') return { outcome: outcomeOfHeld(upsert, decision) };
+  // Kept before anything is told or written, so that it holds over a restart.
+  if (live !== undefined) await context.changes.note(upsert, live, decision);
+  return decision.kind === 'OUTCOME' ? { outcome: decision.outcome } : write(context, upsert, decision);
+}
+
+const decide = (context: UpsertContext, upsert: Upsert, live: KubeObject | undefined): UpsertDecision =>
+  decideUpsert({
+    upsert,
+    live,
+    tombstone: context.tombstoneOf(upsert.hubUid),
+    liveIsUnclaimed: context.isUnclaimed(live === undefined ? '' : (hubUidOf(live.metadata) ?? '')),
+    bounds: context.bounds,
+    managedObjects: live === undefined ? context.managedObjects() : 0,
+    history: context.changes.historyOf(upsert),
+  });
 
 /** As an apply would end, without one: a field that others own with the wanted value is no conflict. */
 function outcomeOfHeld(

@@ -1,6 +1,7 @@
 import { ANNOTATION } from '#domain';
 import type { KubeObject } from '#domain';
 import type { Tombstone } from '#protocol';
+import { agentLimits } from '#testing';
 import { describe, expect, it } from 'vitest';
 import { decideTombstone } from './decide-tombstone.ts';
 import type { TombstoneDecision, TombstoneQuestion } from './decide-tombstone.ts';
@@ -31,7 +32,8 @@ const decide = (changes: Partial<TombstoneQuestion> = {}): TombstoneDecision =>
     live: live('u1'),
     bounds: {
       scope: { kind: 'CLUSTER' },
-      limits: { namespaces: [], imageRegistries: [], acceptDeletes: true, maxDeletes: 3 },
+      namespace: 'atoll-system',
+      limits: agentLimits(),
     },
     recentDeletesMs: [],
     nowMs: NOW,
@@ -67,8 +69,8 @@ describe('a tombstone', () => {
   });
 
   it('is refused, and not remembered, where the values accept no deletes', () => {
-    const limits = { namespaces: [], imageRegistries: [], acceptDeletes: false, maxDeletes: 3 };
-    const decision = decide({ bounds: { scope: { kind: 'CLUSTER' }, limits } });
+    const limits = agentLimits({ acceptDeletes: false });
+    const decision = decide({ bounds: { scope: { kind: 'CLUSTER' }, namespace: 'atoll-system', limits } });
     expect(text(decision)).toBe('REJECTED NOT_PERMITTED_HERE');
     expect(decision).toMatchObject({ remember: false, outcome: { retryable: false } });
   });

@@ -8,7 +8,7 @@
  */
 import type { KubeObject } from '#domain';
 import type { ObjectOutcome, Tombstone } from '#protocol';
-import { explainForbiddenNamespace } from './explain-forbidden.ts';
+import { explainForbiddenNamespace, explainProtectedNamespace } from './explain-forbidden.ts';
 import type { Bounds } from './explain-forbidden.ts';
 import { readHubVersion } from './hub-version.ts';
 import { outcomeOf, rejected } from './outcome.ts';
@@ -47,7 +47,10 @@ export function decideTombstone(question: TombstoneQuestion): TombstoneDecision 
   }
   const forbidden = explainForbiddenNamespace(bounds, tombstone.namespace);
   if (forbidden !== undefined) return refused(rejected(tombstone, 'NOT_PERMITTED_HERE', forbidden));
+  // Letting go destroys nothing. It is the way out for what lies in a namespace that is protected since.
   if (!deletes) return { kind: 'ORPHAN', live };
+  const isProtected = explainProtectedNamespace(bounds, tombstone.namespace);
+  if (isProtected !== undefined) return refused(rejected(tombstone, 'NOT_PERMITTED_HERE', isProtected));
   if (live.metadata.deletionTimestamp !== undefined) return finished(terminating(tombstone));
   return decideDelete(question, live);
 }

@@ -2,11 +2,13 @@ import { ANNOTATION } from '#domain';
 import type { KubeObject } from '#domain';
 import { freezeSpec } from '#protocol';
 import type { Upsert } from '#protocol';
+import { agentLimits } from '#testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decideUpsert } from './decide-upsert.ts';
 import type { UpsertDecision, UpsertQuestion } from './decide-upsert.ts';
 
+const NOW_MS = Date.parse('2026-12-01T03:00:00Z');
 const wanted = { engine: { type: 'Redis', version: '8.0' }, mode: 'Standalone' };
 const frozen = freezeSpec(wanted);
 
@@ -47,8 +49,11 @@ const question = (changes: Partial<UpsertQuestion> = {}): UpsertQuestion => ({
   liveIsUnclaimed: false,
   bounds: {
     scope: { kind: 'CLUSTER' },
-    limits: { namespaces: [], imageRegistries: [], acceptDeletes: true, maxDeletes: 3 },
+    namespace: 'atoll-system',
+    limits: agentLimits(),
   },
+  managedObjects: 0,
+  history: { recentChangesMs: new Map(), heldChanges: new Map(), isOfMass: false, nowMs: NOW_MS },
   ...changes,
 });
 const decide = (changes: Partial<UpsertQuestion> = {}): UpsertDecision => decideUpsert(question(changes));
@@ -137,12 +142,9 @@ describe('an upsert whose name is held by something else', () => {
 });
 
 describe('an upsert that is refused before anything is looked at', () => {
-  const limits = {
-    namespaces: ['other'],
-    imageRegistries: ['registry.example.com'],
-    acceptDeletes: true,
-    maxDeletes: 3,
-  };
+  const limits = agentLimits({ namespaces: ['other'], imageRegistries: ['registry.example.com'] });
+  const at = { scope: { kind: 'CLUSTER' as const }, namespace: 'atoll-system' };
+  const priority = freezeSpec({ ...wanted, scheduling: { priorityClassName: 'system-node-critical' } });
   const image = freezeSpec({ ...wanted, engine: { ...wanted.engine, image: 'docker.io/library/redis:8.0' } });
 
   it.each([
@@ -150,19 +152,42 @@ describe('an upsert that is refused before anything is looked at', () => {
     ['a kind that this agent does not know', { upsert: upsert({ kind: 'RedisOperation' }) }, 'REJECTED CRD_TOO_OLD'],
     [
       'a namespace outside the scope',
-      { bounds: { scope: { kind: 'NAMESPACE' as const, namespace: 'mine' }, limits: { ...limits, namespaces: [] } } },
+      { bounds: { ...at, scope: { kind: 'NAMESPACE' as const, namespace: 'mine' }, limits: agentLimits() } },
+      'REJECTED NOT_PERMITTED_HERE',
+    ],
+    ['a namespace outside the values', { bounds: { ...at, limits } }, 'REJECTED NOT_PERMITTED_HERE'],
+    [
+      'the namespace of the agent itself, also where its values name it',
+      {
+        upsert: upsert({ namespace: 'atoll-system', create: true }),
+        bounds: { ...at, limits: agentLimits({ namespaces: ['atoll-system'] }) },
+      },
       'REJECTED NOT_PERMITTED_HERE',
     ],
     [
-      'a namespace outside the values',
-      { bounds: { scope: { kind: 'CLUSTER' as const }, limits } },
+      'a namespace of Kubernetes',
+      { upsert: upsert({ namespace: 'kube-system', create: true }) },
+      'REJECTED NOT_PERMITTED_HERE',
+    ],
+    [
+      "a priority of Kubernetes' own components",
+      { upsert: upsert({ spec: priority.text, specHash: priority.hash, create: true }) },
+      'REJECTED NOT_PERMITTED_HERE',
+    ],
+    [
+      'one object more than this agent takes',
+      {
+        upsert: upsert({ create: true }),
+        bounds: { ...at, limits: agentLimits({ maxRedisClusters: 2 }) },
+        managedObjects: 2,
+      },
       'REJECTED NOT_PERMITTED_HERE',
     ],
     [
       'an image from another registry',
       {
         upsert: upsert({ spec: image.text, specHash: image.hash, create: true }),
-        bounds: { scope: { kind: 'CLUSTER' as const }, limits: { ...limits, namespaces: [] } },
+        bounds: { ...at, limits: { ...limits, namespaces: [] } },
       },
       'REJECTED NOT_PERMITTED_HERE',
     ],

@@ -9,8 +9,10 @@ import type { KubeObject, TombstoneKind } from '#domain';
 import { specHash } from '#protocol';
 import type { ObjectOutcome, ObjectVersion, Upsert } from '#protocol';
 import { readDataSetId, readHubVersion } from './hub-version.ts';
-import { explainForbiddenNamespace, explainForbiddenSpec } from './explain-forbidden.ts';
+import { explainForbiddenNamespace, explainForbiddenSpec, explainProtectedNamespace } from './explain-forbidden.ts';
 import type { Bounds } from './explain-forbidden.ts';
+import { judgeChange } from './judge-change.ts';
+import type { ChangeHistory } from './judge-change.ts';
 import { outcomeOf, rejected, waiting } from './outcome.ts';
 
 export interface UpsertQuestion {
@@ -22,6 +24,9 @@ export interface UpsertQuestion {
   /** True when the live object is told as UNCLAIMED (is-counted-in-digest.ts): then it may be adopted. */
   readonly liveIsUnclaimed: boolean;
   readonly bounds: Bounds;
+  /** RedisClusters here that a hub manages. */
+  readonly managedObjects: number;
+  readonly history: ChangeHistory;
 }
 
 export type Spec = Readonly<Record<string, unknown>>;
@@ -31,12 +36,42 @@ export type UpsertDecision =
   /** This very version is what was written last: nothing to write, only to say what others have changed since. */
   | { readonly kind: 'HELD'; readonly live: KubeObject; readonly spec: Spec }
   | { readonly kind: 'CREATE'; readonly spec: Spec; readonly dataSetId?: string }
-  | { readonly kind: 'UPDATE'; readonly spec: Spec; readonly live: KubeObject; readonly dataSetId?: string };
+  | {
+      readonly kind: 'UPDATE';
+      readonly spec: Spec;
+      readonly live: KubeObject;
+      readonly dataSetId?: string;
+      /** It can lose data or stop Redis: counted before it is written. */
+      readonly counts?: true;
+    };
 
 const answer = (outcome: ObjectOutcome): UpsertDecision => ({ kind: 'OUTCOME', outcome });
 const withDataSetId = (id: string | undefined): { dataSetId?: string } => (id === undefined ? {} : { dataSetId: id });
 
 export function decideUpsert(question: UpsertQuestion): UpsertDecision {
+  const decision = decideByTruth(question);
+  if (decision.kind === 'UPDATE') return holdIfDestructive(question, decision);
+  return decision.kind === 'CREATE' ? refuseTooMany(question, decision) : decision;
+}
+
+function refuseTooMany({ upsert, bounds, managedObjects }: UpsertQuestion, decision: UpsertDecision): UpsertDecision {
+  const { maxRedisClusters } = bounds.limits;
+  if (managedObjects < maxRedisClusters) return decision;
+  const message = `This agent's values (limits.maxRedisClusters) allow ${maxRedisClusters} RedisClusters of the hub, and they are here.`;
+  return answer(rejected(upsert, 'NOT_PERMITTED_HERE', message));
+}
+
+function holdIfDestructive(
+  { upsert, bounds, history }: UpsertQuestion,
+  decision: Extract<UpsertDecision, { kind: 'UPDATE' }>,
+): UpsertDecision {
+  const limit = bounds.limits.maxDestructiveChanges;
+  const verdict = judgeChange({ upsert, live: decision.live, spec: decision.spec, history, limit });
+  if (verdict.kind === 'HELD') return answer(waiting(upsert, 'CHANGE_BREAKER', verdict.message));
+  return verdict.kind === 'COUNTS' ? { ...decision, counts: true } : decision;
+}
+
+function decideByTruth(question: UpsertQuestion): UpsertDecision {
   const { upsert, live } = question;
   const parsed = parseSpec(upsert);
   if (!parsed.ok) return answer(parsed.outcome);
@@ -79,7 +114,10 @@ function refuse(question: UpsertQuestion, spec: Spec): ObjectOutcome | undefined
     const done = tombstone === 'DELETE' ? 'deleted' : 'let go';
     return rejected(upsert, 'TOMBSTONED', `The hub had this object ${done} here; it is not taken up again.`);
   }
-  const forbidden = explainForbiddenNamespace(bounds, upsert.namespace) ?? explainForbiddenSpec(bounds, spec);
+  const forbidden =
+    explainForbiddenNamespace(bounds, upsert.namespace) ??
+    explainProtectedNamespace(bounds, upsert.namespace) ??
+    explainForbiddenSpec(bounds, spec);
   return forbidden === undefined ? undefined : rejected(upsert, 'NOT_PERMITTED_HERE', forbidden);
 }
 

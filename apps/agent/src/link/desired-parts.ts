@@ -8,7 +8,7 @@ import type { MemberApi } from './member-api.ts';
 import type { Log } from './ports.ts';
 
 export type Alarm = (reason: AlarmReason, message: string, objects: readonly ObjectKey[]) => void;
-export type AlarmReason = 'DeletesRefused' | 'Unclaimed';
+export type AlarmReason = 'ChangeHeld' | 'DeletesRefused' | 'Unclaimed';
 
 export interface DesiredParts {
   readonly api: MemberApi;

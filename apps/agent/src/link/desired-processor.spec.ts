@@ -8,7 +8,7 @@ import { RESOURCE, createKubeClient } from '#kube';
 import type { KubeClient } from '#kube';
 import { digestOf } from '#protocol';
 import type { Tombstone, Upsert } from '#protocol';
-import { FakeKubeServer, buildTombstone, buildUpsert, connectFakeKube } from '#testing';
+import { agentLimits, FakeKubeServer, buildTombstone, buildUpsert, connectFakeKube } from '#testing';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AgentStateStore } from './agent-state-store.ts';
@@ -92,7 +92,8 @@ class Agent {
       api,
       bounds: {
         scope: { kind: 'CLUSTER' },
-        limits: { namespaces: [], imageRegistries: [], acceptDeletes: true, maxDeletes: 99 },
+        namespace: 'atoll-system',
+        limits: agentLimits({ maxDeletes: 99 }),
       },
       state: this.#state,
       index: this.#index,

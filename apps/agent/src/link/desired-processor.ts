@@ -7,9 +7,10 @@
 import { formatObjectKey } from '#domain';
 import type { ObjectKey } from '#domain';
 import type { Delta, ObjectOutcome, Tombstone, Upsert } from '#protocol';
-import { claim, raiseRevision, rememberTombstone } from './agent-state.ts';
+import { claim, raiseRevision, releaseChange, rememberTombstone } from './agent-state.ts';
 import { applyTombstone } from './apply-tombstone.ts';
 import { applyUpsert } from './apply-upsert.ts';
+import { ChangeBreaker } from './change-breaker.ts';
 import { countDeleteOf, otherDeletesMs } from './delete-count.ts';
 import type { DesiredParts } from './desired-parts.ts';
 import { isCountedInDigest, isUnclaimed } from './is-counted-in-digest.ts';
@@ -32,6 +33,7 @@ export class DesiredProcessor {
   /** By hubUid: what could not be done yet and is tried again when its name changes, or after a while. */
   readonly #waiting = new Map<string, Waiting>();
   readonly #mass = new MassDeletes();
+  readonly #changes: ChangeBreaker;
   /** The digest that the hub has heard of; undefined until the snapshot that this session begins with was answered. */
   #toldDigest: string | undefined;
 
@@ -39,6 +41,7 @@ export class DesiredProcessor {
   constructor(parts: DesiredParts, toldDigest?: string) {
     this.#parts = parts;
     this.#toldDigest = toldDigest;
+    this.#changes = new ChangeBreaker(parts);
   }
 
   get waitingObjects(): number {
@@ -63,6 +66,7 @@ export class DesiredProcessor {
   async processInto(batch: OutcomeBatch, upserts: readonly Upsert[], tombstones: readonly Tombstone[]): Promise<void> {
     this.#noteMass(tombstones);
     for (const tombstone of tombstones) batch.add(await this.#run({ kind: 'TOMBSTONE', tombstone }));
+    await this.#changes.noteMass(upserts);
     for (const upsert of upserts) batch.add(await this.#run({ kind: 'UPSERT', upsert }));
   }
 
@@ -95,7 +99,10 @@ export class DesiredProcessor {
   /** Tries again what waits (for one name, or all of it) and tells what has changed. */
   async retryWaiting(key?: ObjectKey): Promise<void> {
     const text = key === undefined ? undefined : formatObjectKey(key);
-    const due = [...this.#waiting.values()].filter((entry) => text === undefined || entry.key === text);
+    // What the breaker holds waits for a person, so for a change of the object, and never for time alone.
+    const isDue = ({ key: of, told }: Waiting): boolean =>
+      text === undefined ? told.code !== 'CHANGE_BREAKER' : of === text;
+    const due = [...this.#waiting.values()].filter(isDue);
     const revision = this.#parts.state.current.appliedRevision;
     const changed = this.collect(revision);
     for (const entry of due) {
@@ -146,12 +153,16 @@ export class DesiredProcessor {
         tombstoneOf: (hubUid) => state.current.tombstones.get(hubUid)?.operation,
         // Whatever is told as UNCLAIMED may be adopted, also what was deleted here and came back with a backup.
         isUnclaimed: (hubUid) => isUnclaimed(state.current, { hubUid, terminating: false }),
+        managedObjects: () => index.list().length,
+        changes: this.#changes,
       },
       upsert,
     );
     if (written !== undefined) index.wrote(written);
     if (outcome.state === 'APPLIED' || outcome.state === 'CONFLICT') {
       if (state.current.unclaimed.has(upsert.hubUid)) state.change((now) => claim(now, upsert.hubUid));
+      const { uid = '' } = outcome;
+      if (state.current.heldChanges.has(uid)) state.change((now) => releaseChange(now, uid));
     }
     return outcome;
   }

@@ -4,7 +4,7 @@
  * with what the agent knows.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { formatObjectKey } from '#domain';
+import { formatObjectKey, parseObjectKey } from '#domain';
 import type { ObjectKey } from '#domain';
 import { AgentIdentity } from './agent-identity.ts';
 import { AgentStateStore } from './agent-state-store.ts';
@@ -114,12 +114,20 @@ export class Link {
       waitingObjects: welcomed?.session.waitingObjects ?? 0,
       unclaimedObjects: this.#state.current.unclaimed.size,
       refusedDeletes: this.#refusedDeletes,
+      heldChanges: this.#countHeldChanges(),
       outbox: { status: welcomed?.session.status.size ?? 0, events: this.#events.size },
       ...(welcomed === undefined ? {} : { sessionNo: welcomed.welcome.sessionNo }),
       ...(this.#lastWelcomeAtMs === undefined ? {} : { lastWelcomeAtMs: this.#lastWelcomeAtMs }),
       ...(hubEpoch === undefined ? {} : { hubEpoch }),
       ...(this.#lastFailure === undefined ? {} : { lastFailure: this.#lastFailure }),
     };
+  }
+
+  /** Without those of objects that are gone. */
+  #countHeldChanges(): number {
+    return [...this.#state.current.heldChanges].filter(
+      ([uid, { key }]) => this.#index.get(parseObjectKey(key))?.metadata.uid === uid,
+    ).length;
   }
 
   #failed(signal: AbortSignal, error: unknown): void {
@@ -238,6 +246,7 @@ export class Link {
 
   #welcome(welcome: Welcome, connection: Connection, signal: AbortSignal): WelcomedSession {
     const { clock, log, store, numbersOf, guests } = this.#parts;
+    const { scope, namespace, limits } = this.#settings;
     this.#state.change((state) => enterEpoch(state, welcome.hubEpoch));
     const session = new WelcomedSession({
       welcome,
@@ -253,7 +262,7 @@ export class Link {
       events: this.#events,
       desired: {
         api: this.#api,
-        bounds: { scope: this.#settings.scope, limits: this.#settings.limits },
+        bounds: { scope, namespace, limits },
         state: this.#state,
         index: this.#index,
         clock,

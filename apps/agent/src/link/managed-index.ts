@@ -62,8 +62,14 @@ export class ManagedIndex {
 
   /** True when the object of this name carries this hubUid, as far as we know. */
   holds(key: ObjectKey, hubUid: string): boolean {
-    const object = this.#own.get(formatObjectKey(key))?.object ?? this.#store.get(key);
+    const object = this.get(key);
     return object !== undefined && readHubVersion(object)?.hubUid === hubUid;
+  }
+
+  /** The object of this name, as far as we know. */
+  get(key: ObjectKey): KubeObject | undefined {
+    const own = this.#own.get(formatObjectKey(key));
+    return own === undefined ? this.#store.get(key) : own.object;
   }
 
   list(): ManagedObject[] {
@@ -107,9 +113,7 @@ export class ManagedIndex {
   }
 
   #noteChange(key: ObjectKey): void {
-    const name = formatObjectKey(key);
-    const own = this.#own.get(name);
-    this.#copies.changed(name, own === undefined ? this.#store.get(key) : own.object);
+    this.#copies.changed(formatObjectKey(key), this.get(key));
   }
 }
 

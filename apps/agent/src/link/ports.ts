@@ -26,11 +26,19 @@ export interface EventFeed {
 export interface AgentLimits {
   /** Empty: every namespace of the scope. */
   readonly namespaces: readonly string[];
-  /** Registries (with or without a path) that an explicit engine image may come from; empty: any. */
+  /** Namespaces that it may never write to, besides kube-* and the agent's own; `name*` means every name that begins so. */
+  readonly protectedNamespaces: readonly string[];
+  /** Registries or repositories that an explicit engine image may come from; `*`: any. */
   readonly imageRegistries: readonly string[];
+  /** PriorityClasses that a spec may name; never one called system-…. */
+  readonly priorityClasses: readonly string[];
+  /** RedisClusters of the hub here; more of them are not created. */
+  readonly maxRedisClusters: number;
   readonly acceptDeletes: boolean;
   /** Deletes within 5 minutes that need no approval. */
   readonly maxDeletes: number;
+  /** RedisClusters within 5 minutes whose spec may change in a way that can lose data or stop Redis. */
+  readonly maxDestructiveChanges: number;
 }
 
 export interface LinkSettings {
@@ -92,6 +100,8 @@ export interface LinkState {
   readonly unclaimedObjects: number;
   /** Deletes of the hub that were refused as a mass, since this process began. */
   readonly refusedDeletes: number;
+  /** Changes of specs that the hub wants and that wait for a person here. */
+  readonly heldChanges: number;
   readonly outbox: { readonly status: number; readonly events: number };
   /** Why the last session ended or could not begin; for people. */
   readonly lastFailure?: string;

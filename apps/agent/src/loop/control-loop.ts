@@ -2,6 +2,7 @@
  * Drives passes: a wake-up, a recheck that a plan asked for, a retry after a failure, and a resync in case that all of
  * those were missed. Every wait has jitter and every loop a bound.
  */
+import { parseObjectKey } from '#domain';
 import type { ObjectKey } from '#domain';
 import { KeyedBackoff, spread } from './backoff.ts';
 import { KeyedWorkQueue } from './keyed-work-queue.ts';
@@ -33,11 +34,6 @@ const BACKOFF = { baseMs: 500, maxMs: 60_000 };
  * writer over one field would spin for ever. */
 const BUSY_PASSES = 12;
 const BUSY_GROWTH = 1.5;
-
-const parseKey = (text: string): ObjectKey => {
-  const slash = text.indexOf('/');
-  return { namespace: text.slice(0, slash), name: text.slice(slash + 1) };
-};
 
 export class ControlLoop {
   readonly #settings: ControlLoopSettings;
@@ -103,7 +99,7 @@ export class ControlLoop {
     const startedAtMs = performance.now();
     let outcome: PassOutcome | undefined;
     try {
-      outcome = await reconcile(parseKey(key), this.#settings.parts, this.#backoff.failuresOf(key));
+      outcome = await reconcile(parseObjectKey(key), this.#settings.parts, this.#backoff.failuresOf(key));
       this.#settings.onPass(outcome, performance.now() - startedAtMs);
       return outcome;
     } finally {
@@ -141,7 +137,7 @@ export class ControlLoop {
 
   #retry(key: string, error: unknown): void {
     const retryInMs = this.#backoff.nextDelayMs(key);
-    this.#settings.onPassFailed(parseKey(key), error, retryInMs);
+    this.#settings.onPassFailed(parseObjectKey(key), error, retryInMs);
     this.#queue.addAfter(key, retryInMs);
   }
 }

@@ -4,7 +4,7 @@
  * wakes its RedisCluster here or is read anew in each pass; without that a lost child would wait for the next resync.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { LABEL, REDIS_CLUSTER_CRD_NAME, SCOPE_CONFIG_MAP, toScopeRecord } from '#domain';
+import { LABEL, REDIS_CLUSTER_CRD_NAME, SCOPE_CONFIG_MAP, parseObjectKey, toScopeRecord } from '#domain';
 import type { Clock, KubeObject, ObjectKey, RedisClusterObject, Scope, ScopeRecord } from '#domain';
 import { RESOURCE, startReflector } from '#kube';
 import type { KubeClient, KubeResource, Reflector, ReflectorOptions } from '#kube';
@@ -61,11 +61,6 @@ interface Change<T> {
   readonly now: T | undefined;
   readonly before: T | undefined;
 }
-
-const parseKey = (text: string): ObjectKey => {
-  const slash = text.indexOf('/');
-  return { namespace: text.slice(0, slash), name: text.slice(slash + 1) };
-};
 
 const placePod = (pod: PodProjection): Place => ({ group: dataSetKeyOf(pod), id: pod.name });
 const placeChild = (child: KubeObject): Place => ({
@@ -211,7 +206,7 @@ export class MemberCache {
   #resourceChanged(key: string, now: RedisClusterObject | undefined, before: RedisClusterObject | undefined): void {
     if (now === undefined) this.#index.remove(key);
     else this.#index.put(key, now);
-    this.#settings.onResource({ key: parseKey(key), now, before });
+    this.#settings.onResource({ key: parseObjectKey(key), now, before });
     if (now === undefined || deservesPass(now, before)) this.#settings.onWake(key);
   }
 

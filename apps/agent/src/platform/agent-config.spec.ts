@@ -9,7 +9,16 @@ describe('the configuration of the agent', () => {
       healthPort: 8080,
       logLevel: 'info',
       manageCrds: true,
-      limits: { namespaces: [], imageRegistries: [], acceptDeletes: true, maxDeletes: 3 },
+      limits: {
+        namespaces: [],
+        protectedNamespaces: [],
+        imageRegistries: ['docker.io/library/redis', 'docker.io/valkey/valkey'],
+        priorityClasses: [],
+        maxRedisClusters: 1_000,
+        acceptDeletes: true,
+        maxDeletes: 3,
+        maxDestructiveChanges: 3,
+      },
     });
   });
 
@@ -29,6 +38,10 @@ describe('the configuration of the agent', () => {
       ATOLL_ALLOWED_IMAGE_REGISTRIES: 'registry.example/x',
       ATOLL_ACCEPT_DELETES: 'false',
       ATOLL_MAX_DELETES: '0',
+      ATOLL_MAX_DESTRUCTIVE_CHANGES: '1',
+      ATOLL_MAX_REDIS_CLUSTERS: '9',
+      ATOLL_PROTECTED_NAMESPACES: 'istio-*',
+      ATOLL_ALLOWED_PRIORITY_CLASSES: 'gold',
       ATOLL_TEST_REDIS_PROXY: '[::1]:7000',
     });
     expect(config).toEqual({
@@ -42,7 +55,16 @@ describe('the configuration of the agent', () => {
       logLevel: 'debug',
       manageCrds: false,
       testRedisProxy: { host: '::1', port: 7000 },
-      limits: { namespaces: ['a', 'b'], imageRegistries: ['registry.example/x'], acceptDeletes: false, maxDeletes: 0 },
+      limits: {
+        namespaces: ['a', 'b'],
+        protectedNamespaces: ['istio-*'],
+        imageRegistries: ['registry.example/x'],
+        priorityClasses: ['gold'],
+        maxRedisClusters: 9,
+        acceptDeletes: false,
+        maxDeletes: 0,
+        maxDestructiveChanges: 1,
+      },
     });
   });
 

@@ -2,6 +2,7 @@
  * The agent's configuration: from the environment alone, checked whole at start. An unknown ATOLL_ key is an error, since
  * a misspelt limit would else silently not hold. Secrets are never values here, only names of files.
  */
+import { ENGINE_REPOSITORIES } from '#domain';
 import type { Scope } from '#domain';
 import * as v from 'valibot';
 import { suggestKey } from './suggest-key.ts';
@@ -37,9 +38,13 @@ const environmentSchema = v.strictObject({
   ATOLL_LOG_LEVEL: v.optional(v.picklist(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`), 'info'),
   ATOLL_MANAGE_CRDS: v.optional(flag),
   ATOLL_ALLOWED_NAMESPACES: v.optional(list, ''),
-  ATOLL_ALLOWED_IMAGE_REGISTRIES: v.optional(list, ''),
+  ATOLL_PROTECTED_NAMESPACES: v.optional(list, ''),
+  ATOLL_ALLOWED_IMAGE_REGISTRIES: v.optional(list, ENGINE_REPOSITORIES.join(',')),
+  ATOLL_ALLOWED_PRIORITY_CLASSES: v.optional(list, ''),
+  ATOLL_MAX_REDIS_CLUSTERS: v.optional(count, '1000'),
   ATOLL_ACCEPT_DELETES: v.optional(flag, 'true'),
   ATOLL_MAX_DELETES: v.optional(count, '3'),
+  ATOLL_MAX_DESTRUCTIVE_CHANGES: v.optional(count, '3'),
   ATOLL_TEST_REDIS_PROXY: v.optional(address),
   ATOLL_TEST_GRACE_SECONDS: v.optional(count),
 });
@@ -49,11 +54,17 @@ type Environment = v.InferOutput<typeof environmentSchema>;
 export interface LimitsConfig {
   /** Empty: every namespace of the scope. */
   readonly namespaces: readonly string[];
-  /** Empty: any. */
+  /** Besides kube-* and the agent's own; `name*` means every name that begins so. */
+  readonly protectedNamespaces: readonly string[];
+  /** Registries or repositories; `*`: any. */
   readonly imageRegistries: readonly string[];
+  readonly priorityClasses: readonly string[];
+  readonly maxRedisClusters: number;
   readonly acceptDeletes: boolean;
   /** Deletes within 5 minutes; more of them wait. */
   readonly maxDeletes: number;
+  /** RedisClusters within 5 minutes; changes of more of them wait for a person. */
+  readonly maxDestructiveChanges: number;
 }
 
 export interface AgentConfig {
@@ -110,9 +121,13 @@ function toConfig(env: Environment): AgentConfig {
     manageCrds: env.ATOLL_MANAGE_CRDS ?? env.ATOLL_SCOPE === 'CLUSTER',
     limits: {
       namespaces: env.ATOLL_ALLOWED_NAMESPACES,
+      protectedNamespaces: env.ATOLL_PROTECTED_NAMESPACES,
       imageRegistries: env.ATOLL_ALLOWED_IMAGE_REGISTRIES,
+      priorityClasses: env.ATOLL_ALLOWED_PRIORITY_CLASSES,
+      maxRedisClusters: env.ATOLL_MAX_REDIS_CLUSTERS,
       acceptDeletes: env.ATOLL_ACCEPT_DELETES,
       maxDeletes: env.ATOLL_MAX_DELETES,
+      maxDestructiveChanges: env.ATOLL_MAX_DESTRUCTIVE_CHANGES,
     },
     ...toHub(env),
     ...(env.ATOLL_TEST_GRACE_SECONDS !== undefined && { gracePeriodMs: env.ATOLL_TEST_GRACE_SECONDS * 1_000 }),

@@ -3,7 +3,7 @@
  * welcomed session, on an API server that can kill the process before or after any single request.
  */
 import { randomUUID } from 'node:crypto';
-import { createMemoryKube } from '#testing';
+import { agentLimits, createMemoryKube } from '#testing';
 import type { AgentMessage, Hello, HubMessage, Welcome } from '#protocol';
 import { AgentStateStore } from '../../../agent/src/link/agent-state-store.ts';
 import { enterEpoch } from '../../../agent/src/link/agent-state.ts';
@@ -157,7 +157,8 @@ export class MachineAgent {
         api: this.#api,
         bounds: {
           scope: { kind: 'CLUSTER' },
-          limits: { namespaces: [], imageRegistries: [], acceptDeletes: true, maxDeletes: MAX_DELETES },
+          namespace: AGENT_NAMESPACE,
+          limits: agentLimits({ maxDeletes: MAX_DELETES, maxDestructiveChanges: 1_000 }),
         },
         state: this.#state,
         index: this.#index,

@@ -1,3 +1,4 @@
+import { agentLimits } from '#testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { encodeGlobalId } from '../../src/platform/graphql/global-id.ts';
@@ -117,7 +118,7 @@ describe('rule 2, delete breaker', () => {
 
   it('in the agent the number is one of its own values', async () => {
     const member = await careless.addMember({ run: false });
-    const limits = { namespaces: [], imageRegistries: [], acceptDeletes: true, maxDeletes: 1 };
+    const limits = agentLimits({ maxDeletes: 1 });
     member.changes = { limits };
     await careless.enrolByItself(member);
     const first = await careless.deliver(member, 'first');

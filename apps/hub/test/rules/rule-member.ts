@@ -9,7 +9,7 @@ import { formatObjectKey, type Clock, type KubeObject, type ObjectKey, type Redi
 import { createKubeClient, RESOURCE, startReflector, type KubeClient, type Reflector } from '#kube';
 import { digestOf, type ObjectVersion } from '#protocol';
 import type { FaultProxy } from '#testing';
-import { connectFakeKube, FakeKubeServer } from '#testing';
+import { agentLimits, connectFakeKube, FakeKubeServer } from '#testing';
 
 import { Link, type LinkParts, type LinkSettings } from '../../../agent/src/link/index.ts';
 import type { Enrolled } from '../link-fixture.ts';
@@ -225,7 +225,7 @@ export class RuleMember {
       instanceId: randomUUID(),
       scope: { kind: 'CLUSTER' },
       namespace: STATE.namespace,
-      limits: { namespaces: [], imageRegistries: [], acceptDeletes: true, maxDeletes: 3 },
+      limits: agentLimits(),
     };
   }
 

@@ -1,3 +1,4 @@
+export { agentLimits } from './agent-limits.ts';
 export { createTestCertificates, type TestCertificates } from './create-test-certificates.ts';
 export { FakeHub, type FakeSession } from './fake-hub.ts';
 export { FakeHubConnection } from './fake-hub-connection.ts';

@@ -8,6 +8,7 @@ import type { Clock, KubeObject, ObjectKey, RedisClusterObject, Scope } from '#d
 import { RESOURCE, createKubeClient, startReflector } from '#kube';
 import type { KubeClient, Reflector } from '#kube';
 import { FakeKubeServer, connectFakeKube } from '../kube/index.ts';
+import { agentLimits, type TestLimits } from './agent-limits.ts';
 import { FakeHub } from './fake-hub.ts';
 
 const clock: Clock = { nowMs: () => Date.now(), monotonicMs: () => performance.now() };
@@ -39,12 +40,7 @@ interface WorldSettings {
   readonly instanceId: string;
   readonly scope: Scope;
   readonly namespace: string;
-  readonly limits: {
-    readonly namespaces: readonly string[];
-    readonly imageRegistries: readonly string[];
-    readonly acceptDeletes: boolean;
-    readonly maxDeletes: number;
-  };
+  readonly limits: TestLimits;
 }
 
 interface WorldParts {
@@ -118,7 +114,7 @@ export class LinkWorld {
       instanceId: 'i1',
       scope: { kind: 'CLUSTER' },
       namespace: 'atoll-system',
-      limits: { namespaces: [], imageRegistries: [], acceptDeletes: true, maxDeletes: 3 },
+      limits: agentLimits(),
     };
   }
 
