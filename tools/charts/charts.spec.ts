@@ -156,6 +156,30 @@ describe('chart atoll-agent', { timeout: HELM_TIMEOUT_MS }, () => {
     },
   );
 
+  it('with named namespaces binds what it does there in each of them, and nothing namespaced in the whole cluster', async () => {
+    const objects = await renderChart('atoll-agent', ['limits.namespaces=["shop","blog","shop"]']);
+    const bindings = objects.filter(
+      ({ kind, roleRef }) => kind === 'RoleBinding' && /-served$/.test((roleRef as { name: string }).name),
+    );
+    expect(bindings.map(({ metadata }) => (metadata as { namespace?: string }).namespace)).toEqual(['shop', 'blog']);
+    const byName = (suffix: RegExp) =>
+      rulesOf(objects.filter(({ kind, metadata }) => kind === 'ClusterRole' && suffix.test(metadata.name)));
+    const everywhere = byName(/^atoll-system-atoll-agent$/);
+    expect([...new Set(everywhere.flatMap(({ resources }) => resources))].sort()).toEqual([
+      'customresourcedefinitions',
+      'namespaces',
+      'nodes',
+      'storageclasses',
+    ]);
+    expect(everywhere.filter(({ resources }) => resources.includes('namespaces'))).toEqual([
+      { apiGroups: [''], resources: ['namespaces'], resourceNames: ['kube-system'], verbs: ['get'] },
+      { apiGroups: [''], resources: ['namespaces'], resourceNames: ['shop', 'blog'], verbs: ['get'] },
+    ]);
+    expect(byName(/-served$/).flatMap(({ resources }) => resources)).toContain('statefulsets');
+    const bound = objects.filter(({ kind }) => kind === 'ClusterRoleBinding').map(({ roleRef }) => roleRef);
+    expect(bound).toMatchObject([{ name: 'atoll-system-atoll-agent' }]);
+  });
+
   it('in scope namespace has no right outside its namespace', async () => {
     const objects = await renderChart('atoll-agent', ['scope="namespace"']);
     expect(objects.filter(({ kind }) => kind.startsWith('ClusterRole'))).toEqual([]);

@@ -16,6 +16,8 @@ export interface LeadSettings {
   readonly clock: Clock;
   readonly log: Log;
   readonly scope: Scope;
+  /** Of scope CLUSTER: the only namespaces that are served. Default: all. */
+  readonly namespaces?: readonly string[];
   readonly podName: string;
   readonly definition: OwnDefinition;
   readonly mayWrite: () => boolean;

@@ -3,7 +3,7 @@
  * Lease; the fence is handed to every writer, since having held the Lease a moment ago proves nothing.
  */
 import { randomInt } from 'node:crypto';
-import { asDataSetId, formatObjectKey, objectKeyOf } from '#domain';
+import { asDataSetId, formatObjectKey, objectKeyOf, parseObjectKey } from '#domain';
 import type { Clock, ObjectKey, Plan, PlanResult, RedisClusterObject, RedisClusterSnapshot, Scope } from '#domain';
 import { RESOURCE, readCrdState } from '#kube';
 import type { KubeClient } from '#kube';
@@ -36,6 +36,8 @@ import { EventRecorder, PodReadings, ReportFeed, Reporter, StatusWriter } from '
 export interface OperatorSettings {
   readonly client: KubeClient;
   readonly scope: Scope;
+  /** Of scope CLUSTER: the only namespaces that are served. Default: all. */
+  readonly namespaces?: readonly string[];
   readonly clock: Clock;
   /** For Events: which pod speaks. */
   readonly podName: string;
@@ -177,12 +179,13 @@ export class Operator {
   }
 
   /** What every picture of Kubernetes is made with. */
-  #watching(): Pick<MemberCacheSettings, 'client' | 'scope' | 'clock' | 'signal' | 'onWake' | 'onFailure'> {
-    const { client, scope, clock, log } = this.#settings;
+  #watching(): Omit<MemberCacheSettings, 'hashOf' | 'onResource' | 'onScope'> {
+    const { client, scope, namespaces = [], clock, log } = this.#settings;
     const sparingly = warnSparingly(log, clock);
     const onFailure = (kind: string, error: unknown, retryInMs: number): void =>
       sparingly(`watch ${kind}`, 'watch failed', { kind, error: describeError(error), retryInMs });
-    return { client, scope, clock, signal: this.#abort.signal, onWake: (key) => this.#loop.wake(key), onFailure };
+    const { signal } = this.#abort;
+    return { client, scope, namespaces, clock, signal, onWake: (key) => this.#loop.wake(key), onFailure };
   }
 
   #makeLoop(): ControlLoop {
@@ -224,7 +227,7 @@ export class Operator {
       resyncMs: () => resyncPauseMs(this.cache.countResources()),
       random,
       enter: (key) => this.#tenure.enter(key),
-      mayAct: () => mayWrite() && !this.cache.isStale(STALE_AFTER_MS),
+      mayAct: (key) => mayWrite() && !this.cache.isStale(STALE_AFTER_MS, parseObjectKey(key).namespace),
       onPass: (outcome, durationMs) => this.#tellPass(outcome, durationMs),
       ...(this.#settings.onQueueWait === undefined ? {} : { onQueueWait: this.#settings.onQueueWait }),
       onPassFailed: (key, error, retryInMs) => {

@@ -111,7 +111,18 @@ const compose = async (parts: Parts): Promise<RunningAgent> => {
     name: AGENT_LEASE,
     identity: parts.identity,
     start: async () => {
-      const settings = { client, clock, log, scope, podName, definition, mayWrite, ...testGrace(config, log) };
+      const { namespaces } = config.limits;
+      const settings = {
+        client,
+        clock,
+        log,
+        scope,
+        namespaces,
+        podName,
+        definition,
+        mayWrite,
+        ...testGrace(config, log),
+      };
       lead = await Lead.start({ ...settings, ...told, ...(link === undefined ? {} : { link }) }, signal);
     },
     stop: async () => {

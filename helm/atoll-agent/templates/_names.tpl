@@ -24,7 +24,12 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 {{ and .Values.crds.manage (eq .Values.scope "cluster") }}
 {{- end }}
 
-{{/* What an agent does in a namespace that it serves. */}}
+{{/* A cluster-wide agent of named namespaces: it has rights in these alone. */}}
+{{- define "atoll-agent.byNamespace" -}}
+{{ and (eq .Values.scope "cluster") (gt (len (.Values.limits.namespaces | default list)) 0) }}
+{{- end }}
+
+{{/* What an agent does in a namespace that it serves. docs/reference/agent-rights.md says what it amounts to. */}}
 {{- define "atoll-agent.namespacedRules" -}}
 - apiGroups: [redis.atoll.dev]
   resources: [redisclusters]

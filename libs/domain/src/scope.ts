@@ -11,6 +11,12 @@ export const formatScopeOwner = (scope: Scope): string =>
 export const scopeCovers = (scope: Scope, namespace: string): boolean =>
   scope.kind === 'CLUSTER' || scope.namespace === namespace;
 
+/** The namespaces that an agent looks at, each by a watch of its own; undefined: all of the member cluster. */
+export const watchedNamespaces = (scope: Scope, allowed: readonly string[]): readonly string[] | undefined => {
+  if (scope.kind === 'NAMESPACE') return [scope.namespace];
+  return allowed.length === 0 ? undefined : [...new Set(allowed)];
+};
+
 /** ConfigMap atoll-scope of one namespace: who acts there, and who asks to. */
 export interface ScopeRecord {
   readonly owner: string;

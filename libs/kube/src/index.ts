@@ -2,6 +2,7 @@
  * The only way to the Kubernetes API.
  *   const client = createKubeClient(await loadKubeConnection({ kubeconfigPath }), { userAgent: 'atoll-agent/0.1.0' })
  *   startReflector({ client, resource: RESOURCE.pod, project, … }): Reflector      cache of projections, never stops
+ *   joinReflectors(reflectors): Reflector      several namespaces as one picture; emptyWhereGone(client, namespace) for each
  *   startLeaseElector({ client, namespace, name, identity, … }): LeaseElector      leader election with a fence
  *   ensureCustomResourceDefinition({ client, definition, … }): Promise<EnsureCrdResult>
  *   readCrdState(client, resource): Promise<CrdState>
@@ -16,8 +17,10 @@ export {
   type EnsureCrdOptions,
   type EnsureCrdResult,
 } from './ensure-custom-resource-definition.ts';
+export { emptyWhereGone } from './empty-where-gone.ts';
 export * from './field-owner.ts';
 export { valueAtPath, withoutPaths, withValuesAt } from './field-path.ts';
+export { joinReflectors } from './join-reflectors.ts';
 export * from './kube-client.ts';
 export * from './kube-connection.ts';
 export * from './kube-error.ts';

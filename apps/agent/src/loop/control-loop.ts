@@ -16,8 +16,8 @@ export interface ControlLoopSettings {
   /** The bound on how long anything can go unnoticed, Sentinel's own failovers included. */
   readonly resyncMs: () => number;
   readonly random: () => number;
-  /** False while this agent must not act: the key waits. */
-  readonly mayAct: () => boolean;
+  /** False while this agent must not act on `namespace/name`: the key waits. */
+  readonly mayAct: (key: string) => boolean;
   /** Before a pass: what to call after it, or undefined when this key must wait. Absent: every key may. */
   readonly enter?: (key: string) => ((outcome: PassOutcome | undefined) => void) | undefined;
   readonly onPass: (outcome: PassOutcome, durationMs: number) => void;
@@ -74,7 +74,7 @@ export class ControlLoop {
 
   async #work(key: string): Promise<void> {
     const { enter = () => () => undefined, mayAct, random } = this.#settings;
-    const leave = mayAct() ? enter(key) : undefined;
+    const leave = mayAct(key) ? enter(key) : undefined;
     if (leave === undefined) {
       this.#queue.addAfter(key, spread(NOT_YET_MS, random));
       return;

@@ -94,7 +94,7 @@ export class Observer {
 
   /** undefined: there is no such RedisCluster any more. Rejects when the API server does not answer for a Secret. */
   async observe(key: ObjectKey): Promise<RedisClusterSnapshot | undefined> {
-    const { cache, links, clock } = this.#settings;
+    const { cache, links } = this.#settings;
     const owner = formatObjectKey(key);
     const resource = cache.resource(owner);
     const scopeOwner = cache.scopeRecord(key.namespace)?.owner;
@@ -107,11 +107,11 @@ export class Observer {
       };
     }
     links.closeOwner(owner);
-    return resource && lookOn(resource, scopeOwner ?? '', this.#observedAtMs(clock.nowMs()));
+    return resource && lookOn(resource, scopeOwner ?? '', this.#observedAtMs(key.namespace));
   }
 
   async #gather(key: ObjectKey, resource: RedisClusterObject): Promise<Omit<RedisClusterSnapshot, 'ownsNamespace'>> {
-    const { cache, links, access, clock } = this.#settings;
+    const { cache, links, access } = this.#settings;
     const owner = formatObjectKey(key);
     const pods = cache.podsOf(owner);
     links.retain(owner, pods);
@@ -140,7 +140,7 @@ export class Observer {
       ),
     ]);
     return {
-      observedAtMs: this.#observedAtMs(clock.nowMs()),
+      observedAtMs: this.#observedAtMs(key.namespace),
       resource,
       crdTerminating,
       children: [...labelled, ...unlabelled, ...secretChildren],
@@ -178,9 +178,9 @@ export class Observer {
   }
 
   /** The date of the picture: now, unless a watch has been down too long or the clock was set; then it has none to act on. */
-  #observedAtMs(nowMs: number): number {
-    const isSteady = this.#clockWatch.isSteady();
-    return isSteady && !this.#settings.cache.isStale(STALE_AFTER_MS) ? nowMs : 0;
+  #observedAtMs(namespace: string): number {
+    const { cache, clock } = this.#settings;
+    return this.#clockWatch.isSteady() && !cache.isStale(STALE_AFTER_MS, namespace) ? clock.nowMs() : 0;
   }
 
   /** Deleting children is final, so for a terminating object the definition is asked anew: the watch may lag behind. */

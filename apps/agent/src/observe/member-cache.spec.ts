@@ -12,17 +12,20 @@ let abort: AbortController;
 let woken: string[];
 let changed: string[];
 
-const start = async (scope: Scope = { kind: 'CLUSTER' }): Promise<MemberCache> => {
-  const cache = new MemberCache({
+const make = (scope: Scope, namespaces: readonly string[] = []): MemberCache =>
+  new MemberCache({
     client,
     scope,
     clock: { nowMs: () => Date.now(), monotonicMs: () => performance.now() },
+    namespaces,
     signal: abort.signal,
     hashOf: (resource: RedisClusterObject) => `hash-${resource.metadata.name}`,
     onWake: (key) => woken.push(key),
     onResource: ({ key }) => changed.push(`${key.namespace}/${key.name}`),
     onFailure: () => undefined,
   });
+const start = async (scope: Scope = { kind: 'CLUSTER' }, namespaces?: readonly string[]): Promise<MemberCache> => {
+  const cache = make(scope, namespaces);
   await cache.whenSynced();
   woken.length = 0;
   changed.length = 0;
@@ -135,11 +138,53 @@ describe('MemberCache', () => {
     expect(outside).toEqual([]);
   });
 
+  describe('of a cluster-wide agent whose values name namespaces', () => {
+    const WIDE: Scope = { kind: 'CLUSTER' };
+    const forbid = (part: string): void => {
+      const when = ({ path }: { readonly path: string }): boolean => path.includes(part);
+      server.inject({ when, act: { kind: 'status', code: 403, reason: 'Forbidden' }, times: 10_000 });
+    };
+
+    it('shows these as one picture, and asks for nothing namespaced outside of them', async () => {
+      await client.create(resource('c', 'blog'));
+      await client.create(resource('d', 'elsewhere'));
+      const cache = await start(WIDE, ['shop', 'blog', 'shop']);
+      expect(cache.keys().sort()).toEqual(['blog/c', 'shop/a', 'shop/b']);
+      expect(cache.resource('blog/c')?.metadata.name).toBe('c');
+      await client.create(service('a', 'hash-a'));
+      await seen('shop/a');
+      await client.create(resource('e', 'blog'));
+      await seen('blog/e');
+      const outside = server.requests.filter(
+        ({ method, path }) => method === 'GET' && !/\/namespaces\/(shop|blog)\/|\/nodes|customresourcedef/.test(path),
+      );
+      expect(outside).toEqual([]);
+    });
+
+    it('is stale in a namespace that it may not look into, and there alone', async () => {
+      await client.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'blog' } });
+      forbid('/namespaces/blog/');
+      const cache = make(WIDE, ['shop', 'blog']);
+      await vi.waitFor(() => expect(cache.isStale(100, 'shop')).toBe(false), { timeout: 3_000 });
+      expect(cache.isStale(100, 'blog')).toBe(true);
+      expect(cache.staleKinds(100)).toEqual([]);
+      // Whoever counts must not take what it cannot see for absent.
+      expect(cache.knowsResources(100)).toBe(false);
+    });
+
+    it('takes a namespace that is gone, and its RoleBinding with it, for empty', async () => {
+      forbid('/namespaces/gone/');
+      const cache = await start(WIDE, ['shop', 'gone']);
+      await vi.waitFor(() => expect(cache.knowsResources(30_000)).toBe(true), { timeout: 3_000 });
+      expect(cache.keys()).toEqual(['shop/a', 'shop/b']);
+    });
+  });
+
   it('is stale once the API server is away for longer than the limit', async () => {
     const cache = await start();
     // Fresh is what it is as long as its watches run, which may take a moment after the first list.
-    await vi.waitFor(() => expect(cache.isStale(100)).toBe(false), { timeout: 3_000 });
+    await vi.waitFor(() => expect(cache.isStale(100, 'shop')).toBe(false), { timeout: 3_000 });
     await server.stop();
-    await vi.waitFor(() => expect(cache.isStale(100)).toBe(true), { timeout: 3_000 });
+    await vi.waitFor(() => expect(cache.isStale(100, 'shop')).toBe(true), { timeout: 3_000 });
   });
 });

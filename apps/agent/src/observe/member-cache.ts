@@ -4,9 +4,16 @@
  * wakes its RedisCluster here or is read anew in each pass; without that a lost child would wait for the next resync.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { LABEL, REDIS_CLUSTER_CRD_NAME, SCOPE_CONFIG_MAP, parseObjectKey, toScopeRecord } from '#domain';
+import {
+  LABEL,
+  REDIS_CLUSTER_CRD_NAME,
+  SCOPE_CONFIG_MAP,
+  parseObjectKey,
+  toScopeRecord,
+  watchedNamespaces,
+} from '#domain';
 import type { Clock, KubeObject, ObjectKey, RedisClusterObject, Scope, ScopeRecord } from '#domain';
-import { RESOURCE, startReflector } from '#kube';
+import { RESOURCE, emptyWhereGone, joinReflectors, startReflector } from '#kube';
 import type { KubeClient, KubeResource, Reflector, ReflectorOptions } from '#kube';
 import { ObjectsByDataSet, dataSetKeyOf } from './objects-by-data-set.ts';
 import { projectChild } from './project-child.ts';
@@ -40,6 +47,8 @@ export interface ResourceChange {
 export interface MemberCacheSettings {
   readonly client: KubeClient;
   readonly scope: Scope;
+  /** Of scope CLUSTER: the only namespaces that are looked at. Default: all. */
+  readonly namespaces?: readonly string[];
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly hashOf: (resource: RedisClusterObject) => string;
@@ -50,6 +59,15 @@ export interface MemberCacheSettings {
   /** ConfigMap atoll-scope of this namespace has changed. */
   readonly onScope?: (namespace: string) => void;
   readonly onFailure: (kind: string, error: unknown, retryInMs: number) => void;
+}
+
+type Projecting<P> = Pick<ReflectorOptions<P>, 'project' | 'onChange' | 'labelSelector' | 'fieldSelector'>;
+
+interface Watch {
+  readonly kind: string;
+  /** undefined: of the whole member cluster. */
+  readonly namespace: string | undefined;
+  readonly reflector: Reflector<unknown>;
 }
 
 interface Place {
@@ -77,7 +95,7 @@ export class MemberCache {
   readonly #scopes: Reflector<ScopeRecord>;
   readonly #nodes: Reflector<NodeProjection> | undefined;
   readonly #definition: Reflector<boolean> | undefined;
-  readonly #all: { readonly kind: string; readonly reflector: Reflector<unknown> }[] = [];
+  readonly #all: Watch[] = [];
 
   constructor(settings: MemberCacheSettings) {
     this.#settings = settings;
@@ -110,12 +128,20 @@ export class MemberCache {
     await Promise.all(this.#all.map(({ reflector }) => reflector.whenSynced(this.#settings.signal)));
   }
 
-  /** Kinds of which the picture is older than the limit, or not there yet. While there are any, nobody may act on it. */
+  /**
+   * Kinds of which every picture is older than the limit, or not there yet. One namespace that the agent may not look into any
+   * more does not stop it elsewhere.
+   */
   staleKinds(maxAgeMs: number): string[] {
-    return this.#all.filter(({ reflector }) => reflector.isStale(maxAgeMs)).map(({ kind }) => kind);
+    const fresh = new Set(this.#all.filter(({ reflector }) => !reflector.isStale(maxAgeMs)).map(({ kind }) => kind));
+    return [...new Set(this.#all.map(({ kind }) => kind))].filter((kind) => !fresh.has(kind));
   }
-  isStale(maxAgeMs: number): boolean {
-    return this.#all.some(({ reflector }) => reflector.isStale(maxAgeMs));
+
+  /** True when anything that a plan in this namespace can depend on is older than the limit: then nobody may act there. */
+  isStale(maxAgeMs: number, namespace: string): boolean {
+    return this.#all.some(
+      ({ namespace: of, reflector }) => (of === undefined || of === namespace) && reflector.isStale(maxAgeMs),
+    );
   }
 
   /** True when the list of RedisClusters is complete and no older than the limit: only then may anybody count. */
@@ -156,22 +182,28 @@ export class MemberCache {
     return this.#definition === undefined ? undefined : this.#definition.get(REDIS_CLUSTER_CRD_NAME) === true;
   }
 
-  #watch<P>(
-    resource: KubeResource,
-    options: Pick<ReflectorOptions<P>, 'project' | 'onChange' | 'labelSelector' | 'fieldSelector'>,
-  ): Reflector<P> {
-    const { client, clock, signal, scope, onFailure } = this.#settings;
+  #watch<P>(resource: KubeResource, options: Projecting<P>): Reflector<P> {
+    const { scope, namespaces = [] } = this.#settings;
+    const places = resource.namespaced ? watchedNamespaces(scope, namespaces) : undefined;
+    const started = (places ?? [undefined]).map((namespace) => this.#watchIn(namespace, resource, options));
+    return joinReflectors(started);
+  }
+
+  #watchIn<P>(namespace: string | undefined, resource: KubeResource, options: Projecting<P>): Reflector<P> {
+    const { client, clock, signal, onFailure } = this.#settings;
+    const { kind } = resource;
     const reflector = startReflector<P>({
       ...options,
-      client,
+      client: namespace === undefined ? client : emptyWhereGone(client, namespace),
       resource,
       clock,
       signal,
-      ...(scope.kind === 'NAMESPACE' && resource.namespaced ? { namespace: scope.namespace } : {}),
-      onFailure: (error, retryInMs) => onFailure(resource.kind, error, retryInMs),
+      ...(namespace === undefined ? {} : { namespace }),
+      onFailure: (error, retryInMs) =>
+        onFailure(namespace === undefined ? kind : `${kind} in ${namespace}`, error, retryInMs),
       backoffMs: WATCH_BACKOFF_MS,
     });
-    this.#all.push({ kind: resource.kind, reflector });
+    this.#all.push({ kind, namespace, reflector });
     return reflector;
   }
 

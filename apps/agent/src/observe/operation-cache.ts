@@ -3,13 +3,16 @@
  * installed (release 0.1.0 had none) there are none, and the agent goes on without them until it comes. What a person can change wakes the RedisCluster, and so
  * does a change of the phase, since an operation acts only when its beginning is on the server.
  */
+import { parseObjectKey, watchedNamespaces } from '#domain';
 import type { Clock, KubeObject, RedisOperationObject, Scope } from '#domain';
-import { RESOURCE, isKubeError, startReflector } from '#kube';
+import { RESOURCE, emptyWhereGone, isKubeError, startReflector } from '#kube';
 import type { KubeClient } from '#kube';
 
 export interface OperationCacheSettings {
   readonly client: KubeClient;
   readonly scope: Scope;
+  /** As of MemberCacheSettings. */
+  readonly namespaces?: readonly string[];
   readonly clock: Clock;
   readonly signal: AbortSignal;
   /** A RedisCluster, by `namespace/name`, must be looked at; it may not be there. */
@@ -17,6 +20,8 @@ export interface OperationCacheSettings {
   readonly onFailure: (kind: string, error: unknown, retryInMs: number) => void;
 }
 
+/** No name of a namespace. */
+const EVERYWHERE = '*';
 const BACKOFF_MS = { first: 500, longest: 10_000 };
 
 const project = (object: KubeObject): RedisOperationObject => {
@@ -32,34 +37,41 @@ const decisive = (operation: RedisOperationObject | undefined): string =>
 
 export class OperationCache {
   readonly #settings: OperationCacheSettings;
-  /** False before the first list, and while there is no such kind. */
-  #isServed = false;
+  /** Namespaces (EVERYWHERE: all) whose list is here; none before the first list, and while there is no such kind. */
+  readonly #served = new Set<string>();
   /** By RedisCluster, then by key of the operation. */
   readonly #byCluster = new Map<string, Map<string, RedisOperationObject>>();
 
   constructor(settings: OperationCacheSettings) {
     this.#settings = settings;
-    const { client, clock, signal, scope, onFailure } = settings;
-    startReflector<RedisOperationObject>({
-      client,
-      resource: RESOURCE.redisOperation,
-      clock,
-      signal,
-      ...(scope.kind === 'NAMESPACE' ? { namespace: scope.namespace } : {}),
-      project,
-      onChange: (key, now, before) => this.#changed(key, now, before),
-      onSynced: () => (this.#isServed = true),
-      onFailure: (error, retryInMs) => {
-        this.#isServed &&= !(isKubeError(error) && error.isNotFound());
-        onFailure(RESOURCE.redisOperation.kind, error, retryInMs);
-      },
-      backoffMs: BACKOFF_MS,
-    });
+    for (const namespace of watchedNamespaces(settings.scope, settings.namespaces ?? []) ?? [undefined])
+      this.#watch(namespace);
   }
 
   /** Of this RedisCluster, by `namespace/name`; undefined while nobody knows. */
   of(clusterKey: string): readonly RedisOperationObject[] | undefined {
-    return this.#isServed ? [...(this.#byCluster.get(clusterKey)?.values() ?? [])] : undefined;
+    const isServed = this.#served.has(EVERYWHERE) || this.#served.has(parseObjectKey(clusterKey).namespace);
+    return isServed ? [...(this.#byCluster.get(clusterKey)?.values() ?? [])] : undefined;
+  }
+
+  #watch(namespace: string | undefined): void {
+    const { client, clock, signal, onFailure } = this.#settings;
+    const place = namespace ?? EVERYWHERE;
+    startReflector<RedisOperationObject>({
+      client: namespace === undefined ? client : emptyWhereGone(client, namespace),
+      resource: RESOURCE.redisOperation,
+      clock,
+      signal,
+      ...(namespace === undefined ? {} : { namespace }),
+      project,
+      onChange: (key, now, before) => this.#changed(key, now, before),
+      onSynced: () => this.#served.add(place),
+      onFailure: (error, retryInMs) => {
+        if (isKubeError(error) && error.isNotFound()) this.#served.delete(place);
+        onFailure(RESOURCE.redisOperation.kind, error, retryInMs);
+      },
+      backoffMs: BACKOFF_MS,
+    });
   }
 
   #changed(key: string, now: RedisOperationObject | undefined, before: RedisOperationObject | undefined): void {
