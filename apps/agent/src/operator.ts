@@ -4,9 +4,8 @@
  */
 import { randomInt } from 'node:crypto';
 import { asDataSetId, formatObjectKey, objectKeyOf, parseObjectKey } from '#domain';
-import type { Clock, ObjectKey, Plan, PlanResult, RedisClusterObject, RedisClusterSnapshot, Scope } from '#domain';
+import type { ObjectKey, Plan, PlanResult, RedisClusterObject, RedisClusterSnapshot } from '#domain';
 import { RESOURCE, readCrdState } from '#kube';
-import type { KubeClient } from '#kube';
 import { describeOwner, nameObjects } from '#manifests';
 import { DEFAULT_PLANNER_POLICY, planRedisCluster } from '#planner';
 import { FencedError, NOT_OWNER, RefusedError, claimNamespace, executePlan } from './act/index.ts';
@@ -33,12 +32,7 @@ import type { Log } from './platform/index.ts';
 import { RedisExporter } from './redis-exporter.ts';
 import { EventRecorder, PodReadings, ReportFeed, Reporter, StatusWriter } from './report/index.ts';
 
-export interface OperatorSettings {
-  readonly client: KubeClient;
-  readonly scope: Scope;
-  /** Of scope CLUSTER: the only namespaces that are served. Default: all. */
-  readonly namespaces?: readonly string[];
-  readonly clock: Clock;
+export interface OperatorSettings extends Pick<MemberCacheSettings, 'client' | 'scope' | 'namespaces' | 'clock'> {
   /** For Events: which pod speaks. */
   readonly podName: string;
   /** Own Lease younger than two thirds of its duration (03 rule 15). */
@@ -184,8 +178,8 @@ export class Operator {
     const sparingly = warnSparingly(log, clock);
     const onFailure = (kind: string, error: unknown, retryInMs: number): void =>
       sparingly(`watch ${kind}`, 'watch failed', { kind, error: describeError(error), retryInMs });
-    const { signal } = this.#abort;
-    return { client, scope, namespaces, clock, signal, onWake: (key) => this.#loop.wake(key), onFailure };
+    const common = { client, scope, namespaces, clock, signal: this.#abort.signal };
+    return { ...common, onWake: (key) => this.#loop.wake(key), onFailure };
   }
 
   #makeLoop(): ControlLoop {
