@@ -33,8 +33,8 @@ export async function localClusters(log: Log): Promise<DemoClusters> {
   const names = ['berlin', 'boston'];
   const clusters = names.map((name) => ({ name, nodes: 1 }));
   const kubernetes = await LocalKubernetes.start({ clusters, images: [engine.path, agent.path], log });
-  const { path: binary } = await ensureKubernetesBinary(log);
-  const members = names.map((name) => ({ name, kubeconfigPath: kubernetes.cluster(name).kubeconfigPath }));
+  const { path: binary, kubectlPath } = await ensureKubernetesBinary(log);
+  const members = names.map((name) => ({ name, kubeconfigPath: kubernetes.cluster(name).kubeconfigPath, kubectlPath }));
   return {
     members,
     hubHost: kubernetes.cluster('berlin').hostAddress,
@@ -48,15 +48,15 @@ export async function localClusters(log: Log): Promise<DemoClusters> {
 async function localDefaults(
   options: DemoOptions,
   log: Log,
-): Promise<{ agentImage: string; hubHost: string; kubectl: readonly string[] } | undefined> {
+): Promise<{ agentImage: string; hubHost: string; kubectl: readonly string[]; kubectlPath: string } | undefined> {
   const local = await LocalKubernetes.attach(options.contexts);
   if (local === undefined) return undefined;
   const agent = await buildAgentImage({ bundlePath: AGENT_BUNDLE, log });
   for (const cluster of local.clusters) await cluster.loadImage(agent.path);
-  const { path: binary } = await ensureKubernetesBinary(log);
+  const { path: binary, kubectlPath } = await ensureKubernetesBinary(log);
   const hubHost = local.clusters[0]?.hostAddress ?? '';
   await local.stop(); // lets go of them; they run on
-  return { agentImage: agent.reference, hubHost, kubectl: [binary, 'kubectl'] };
+  return { agentImage: agent.reference, hubHost, kubectl: [binary, 'kubectl'], kubectlPath };
 }
 
 const missing = (option: string, why: string): Error =>
@@ -66,11 +66,14 @@ interface ExistingAccess {
   readonly agentImage: string;
   readonly hubHost: string;
   readonly kubectl: readonly string[];
+  readonly kubectlPath: string;
 }
 
 async function accessOf(options: DemoOptions, log: Log): Promise<ExistingAccess> {
   const { agentImage, hubAddress: hubHost } = options;
-  if (agentImage !== undefined && hubHost !== undefined) return { agentImage, hubHost, kubectl: ['kubectl'] };
+  if (agentImage !== undefined && hubHost !== undefined) {
+    return { agentImage, hubHost, kubectl: ['kubectl'], kubectlPath: 'kubectl' };
+  }
   const defaults = await localDefaults(options, log);
   if (defaults !== undefined) return { ...defaults, ...(agentImage && { agentImage }), ...(hubHost && { hubHost }) };
   if (agentImage === undefined) throw missing('--agent-image', 'Name one that these clusters can pull.');
@@ -81,10 +84,10 @@ async function accessOf(options: DemoOptions, log: Log): Promise<ExistingAccess>
 export async function existingClusters(options: DemoOptions, log: Log): Promise<DemoClusters> {
   const kubeconfigPath = options.kubeconfig ?? '';
   if (!existsSync(kubeconfigPath)) throw new Error(`${kubeconfigPath}: no such kubeconfig file`);
-  const { agentImage, hubHost, kubectl } = await accessOf(options, log);
+  const { agentImage, hubHost, kubectl, kubectlPath } = await accessOf(options, log);
   const helm = await ensureHelm(log);
   return {
-    members: options.contexts.map((context) => ({ name: context, kubeconfigPath, context })),
+    members: options.contexts.map((context) => ({ name: context, kubeconfigPath, context, kubectlPath })),
     hubHost,
     install: () => ({ helm, agentImage }),
     kubectl: (member) => kubectlOf(kubectl, member.kubeconfigPath, member.context),

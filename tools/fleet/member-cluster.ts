@@ -1,3 +1,4 @@
+import { dirname, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { runCommand } from '../setup/run-command.ts';
 import type { GraphqlClient } from './graphql-client.ts';
@@ -7,6 +8,8 @@ export interface KubernetesAccess {
   readonly name: string;
   readonly kubeconfigPath: string;
   readonly context?: string;
+  /** Default: the one of the path. */
+  readonly kubectlPath?: string;
 }
 
 export interface AgentInstall {
@@ -40,22 +43,51 @@ export function expectNoUserErrors<T extends UserErrors>(payload: T): T {
 }
 
 const ENROL = `mutation Enrol($input: EnrolMemberClusterInput!) {
-  enrolMemberCluster(input: $input) { memberCluster { id } agent { id } installCommand userErrors { code message } } }`;
+  enrolMemberCluster(input: $input) { memberCluster { id } agent { id } token installCommand userErrors { code message } } }`;
 const APPROVE = `mutation Approve($input: ApproveAgentInput!) {
   approveAgent(input: $input) { agent { id state } userErrors { code message } } }`;
 const AGENTS = `query Agents($id: ID!) { memberCluster(id: $id) { agents { id state connected inventory } } }`;
 
-type Enrolment = UserErrors & { memberCluster: { id: string }; agent: { id: string }; installCommand: string };
+type Enrolment = UserErrors & {
+  memberCluster: { id: string };
+  agent: { id: string };
+  token: string;
+  installCommand: string;
+};
 interface AgentState {
   readonly memberCluster: {
     readonly agents: readonly { id: string; state: string; connected: boolean; inventory: string }[];
   };
 }
 
-/** Splits a shell command of plain and single-quoted words, as the hub prints it. */
-export function splitCommand(command: string): string[] {
-  const joined = command.replaceAll('\\\n', ' ');
-  return [...joined.matchAll(/(?:'([^']*)'|[^\s'])+/g)].map((match) => match[0].replaceAll("'", ''));
+/**
+ * The printed command, run by a shell as it is: what a person types besides (which cluster, which image) is added by functions
+ * of the programs' names, the token comes on standard input.
+ */
+async function runInstallCommand(
+  enrolment: Enrolment,
+  cluster: KubernetesAccess,
+  install: AgentInstall,
+): Promise<void> {
+  const colon = install.agentImage.lastIndexOf(':');
+  const image = `image.repository=${install.agentImage.slice(0, colon)},image.tag=${install.agentImage.slice(colon + 1)}`;
+  const script = [
+    'kubectl() { command "$KUBECTL" ${CONTEXT:+--context "$CONTEXT"} "$@"; }',
+    'helm() { command "$HELM" "$@" ${CONTEXT:+--kube-context "$CONTEXT"} --set "$IMAGE"; }',
+    enrolment.installCommand,
+  ].join('\n');
+  await runCommand(['sh', '-c', script], {
+    cwd: dirname(resolve(install.charts ?? 'helm')),
+    input: enrolment.token,
+    env: {
+      ...process.env,
+      KUBECONFIG: resolve(cluster.kubeconfigPath),
+      KUBECTL: cluster.kubectlPath ?? 'kubectl',
+      HELM: install.helm,
+      CONTEXT: cluster.context ?? '',
+      IMAGE: image,
+    },
+  });
 }
 
 async function waitForAgent(
@@ -74,7 +106,7 @@ async function waitForAgent(
 }
 
 /**
- * Enrols the cluster as a user does: the mutation, the `helm install` command it answers (plus the image), approval,
+ * Enrols the cluster as a user does: the mutation, the command it answers (plus the image), approval,
  * and the wait until the agent is connected with a synced inventory.
  */
 export async function enrolCluster(
@@ -90,18 +122,7 @@ export async function enrolCluster(
   };
   const { enrolMemberCluster } = await api.request<{ enrolMemberCluster: Enrolment }>(ENROL, { input });
   const enrolment = expectNoUserErrors(enrolMemberCluster);
-  const { charts = 'helm' } = install;
-  const [, ...args] = splitCommand(enrolment.installCommand).map((word) => word.replace(/^helm\//, `${charts}/`));
-  const colon = install.agentImage.lastIndexOf(':');
-  await runCommand([
-    install.helm,
-    ...args,
-    '--kubeconfig',
-    cluster.kubeconfigPath,
-    ...(cluster.context === undefined ? [] : ['--kube-context', cluster.context]),
-    '--set',
-    `image.repository=${install.agentImage.slice(0, colon)},image.tag=${install.agentImage.slice(colon + 1)}`,
-  ]);
+  await runInstallCommand(enrolment, cluster, install);
   const memberClusterId = enrolment.memberCluster.id;
   await waitForAgent(api, memberClusterId, (agent) => agent.state === 'PENDING_APPROVAL', 'PENDING_APPROVAL');
   const approved = await api.request<{ approveAgent: UserErrors }>(APPROVE, { input: { agentId: enrolment.agent.id } });

@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { runCommand, tryCommand, type CommandResult } from '../setup/run-command.ts';
 import { clusterAddresses } from './addresses.ts';
 import { clusterFolders, nodeName, type ClusterSpec } from './cluster-spec.ts';
@@ -37,6 +37,11 @@ export class LocalCluster {
     this.apiServer = new LocalApiServer(channel);
     this.#spec = spec;
     this.#channel = channel;
+  }
+
+  /** The program, for commands that are to run as a person types them. */
+  get kubectlPath(): string {
+    return join(dirname(this.#spec.binary), 'kubectl');
   }
 
   /** Folder of the logs of all parts, one file a part. */

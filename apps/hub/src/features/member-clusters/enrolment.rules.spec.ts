@@ -1,3 +1,7 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 import { checkEnrolment, formatInstallCommand } from './enrolment.rules.ts';
@@ -30,10 +34,47 @@ describe('an enrolment', () => {
     expect(checked.ok ? undefined : checked.errors[0]?.field).toEqual(field);
   });
 
-  it('comes with a command that any shell reads as one', () => {
+  describe('comes with a command', () => {
     const caCertificate = '-----BEGIN CERTIFICATE-----\nAB+/=\n-----END CERTIFICATE-----\n';
-    const command = formatInstallCommand({ hubAddress: 'hub:8444', token: 'atoll_x', caCertificate, scope: 'CLUSTER' });
-    expect(command).toMatch(/^helm install atoll-agent /);
-    expect(command).toContain("--set-string 'hub.ca=-----BEGIN CERTIFICATE-----\nAB+/=\n-----END CERTIFICATE-----'");
+    const command = formatInstallCommand({ hubAddress: 'hub:8444', caCertificate, scope: 'CLUSTER' });
+    /** What the programs are called with, by a real shell, and what the one that makes the Secret reads. */
+    const run = (): { readonly calls: readonly (readonly string[])[]; readonly token: string } => {
+      const folder = mkdtempSync(join(tmpdir(), 'install-command-'));
+      const script = [
+        `note() { printf '%s\\0' "$@" >> calls; printf '\\n\\0' >> calls; }`,
+        `kubectl() { note kubectl "$@"; case "$*" in *secret*) cat > token ;; *-f*) cat > /dev/null ;; esac; }`,
+        `helm() { note helm "$@"; }`,
+        command,
+      ].join('\n');
+      execFileSync('sh', ['-c', script], { cwd: folder, input: 'atoll_secret\n' });
+      const words = readFileSync(join(folder, 'calls'), 'utf8').split('\0');
+      const token = readFileSync(join(folder, 'token'), 'utf8');
+      rmSync(folder, { recursive: true });
+      return { calls: splitAt(words, '\n'), token };
+    };
+
+    it('that has the token of standard input and no argument, and installs with the Secret of that', () => {
+      const { calls, token } = run();
+      expect(token.trim()).toBe('atoll_secret');
+      expect(command).not.toContain('atoll_secret');
+      expect(calls.filter(([program]) => program === 'helm')).toEqual([
+        [
+          ...['helm', 'install', 'atoll-agent', 'helm/atoll-agent', '--namespace', 'atoll-system'],
+          ...['--set', 'hub.address=hub:8444', '--set', 'hub.existingSecret=atoll-agent-hub', '--set', 'scope=cluster'],
+        ],
+      ]);
+      const secret = calls.find((call) => call.includes('secret')) ?? [];
+      expect(secret).toContain('--from-file=token=/dev/stdin');
+      expect(secret).toContain(`--from-literal=ca.crt=${caCertificate.trim()}`);
+    });
   });
 });
+
+const splitAt = (words: readonly string[], end: string): readonly (readonly string[])[] => {
+  const lists: string[][] = [[]];
+  for (const word of words) {
+    if (word === end) lists.push([]);
+    else if (word !== '') lists.at(-1)?.push(word);
+  }
+  return lists.filter((list) => list.length > 0);
+};

@@ -60,20 +60,25 @@ function checkDescription({ region, labels }: EnrolMemberClusterInput): Outcome<
 
 export interface InstallFacts {
   readonly hubAddress: string;
-  readonly token: string;
   readonly caCertificate: string;
   readonly scope: 'CLUSTER' | 'NAMESPACE';
   readonly namespace?: string;
 }
 
-/** For any POSIX shell, from the root of the repository. */
-export function formatInstallCommand(facts: InstallFacts): string {
-  const namespace = facts.namespace ?? 'atoll-system';
+/** Secret in the agent's namespace with the keys `token` and `ca.crt`; charts of release 0.1.0 take it too. */
+const HUB_SECRET = 'atoll-agent-hub';
+
+/**
+ * For any POSIX shell, from the root of the repository. The token is not part of it, and goes in on standard input: arguments
+ * are in the shell's history, in the list of processes, and in `helm get values`.
+ */
+export function formatInstallCommand({ namespace = 'atoll-system', ...facts }: InstallFacts): string {
+  const ca = `ca.crt=${facts.caCertificate.trim()}`;
   return [
-    `helm install atoll-agent helm/atoll-agent --namespace ${namespace} --create-namespace`,
-    `--set hub.address=${facts.hubAddress}`,
-    `--set hub.enrolmentToken=${facts.token}`,
-    `--set scope=${facts.scope.toLowerCase()}`,
-    `--set-string 'hub.ca=${facts.caCertificate.trim()}'`,
-  ].join(' \\\n  ');
+    `kubectl create namespace ${namespace} --dry-run=client -o yaml | kubectl apply -f - &&`,
+    `kubectl create secret generic ${HUB_SECRET} --namespace ${namespace} --from-file=token=/dev/stdin \\`,
+    `  --from-literal='${ca}' --dry-run=client -o yaml | kubectl apply --server-side -f - &&`,
+    `helm install atoll-agent helm/atoll-agent --namespace ${namespace} \\`,
+    `  --set hub.address=${facts.hubAddress} --set hub.existingSecret=${HUB_SECRET} --set scope=${facts.scope.toLowerCase()}`,
+  ].join('\n');
 }

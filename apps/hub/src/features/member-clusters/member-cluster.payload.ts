@@ -22,7 +22,11 @@ export class EnrolMemberClusterPayload {
   @Field(() => String, { nullable: true, description: 'The hub address that the agent dials.' })
   hubAddress!: string | null;
 
-  @Field(() => String, { nullable: true, description: 'Ready to run against the member cluster; it holds the token.' })
+  @Field(() => String, {
+    nullable: true,
+    description:
+      'For a shell, against the member cluster. It reads the token on standard input, keeps it in a Secret and installs the agent.',
+  })
   installCommand!: string | null;
 
   @Field(() => [UserError])

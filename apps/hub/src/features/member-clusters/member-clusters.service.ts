@@ -82,7 +82,7 @@ export class MemberClustersService {
     const hubAddress = input.hubAddress ?? addresses.agents[0] ?? '';
     const caCertificate = tls.trustBundle;
     const { scope, namespace } = input;
-    const place = { hubAddress, token, caCertificate, scope, ...(namespace === undefined ? {} : { namespace }) };
+    const place = { hubAddress, caCertificate, scope, ...(namespace === undefined ? {} : { namespace }) };
     return { token, tokenExpiresAt, installCommand: formatInstallCommand(place), caCertificate, hubAddress };
   }
 

@@ -26,7 +26,7 @@ export interface IssuedToken {
   /** Shown once; only its hash is stored. */
   readonly token: string;
   readonly tokenExpiresAt: Date;
-  /** The `helm install` command with address, CA and token. */
+  /** The shell command that reads the token on standard input, keeps it in a Secret, and installs the agent with it. */
   readonly installCommand: string;
   /** PEM of the CA that agents verify the hub with. */
   readonly caCertificate: string;
