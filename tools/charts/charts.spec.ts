@@ -232,6 +232,69 @@ describe('chart atoll-agent', { timeout: HELM_TIMEOUT_MS }, () => {
   });
 });
 
+interface PolicySpec {
+  readonly podSelector: object;
+  readonly ingress: readonly {
+    readonly ports: readonly { readonly port: string | number }[];
+    readonly from?: readonly object[];
+  }[];
+  readonly egress: readonly {
+    readonly ports: readonly { readonly port: string | number }[];
+    readonly to?: readonly object[];
+  }[];
+}
+const policiesOf = (objects: readonly Rendered[]): readonly PolicySpec[] =>
+  objects.filter(({ kind }) => kind === 'NetworkPolicy').map(({ spec }) => spec as PolicySpec);
+const portsOf = (rules: PolicySpec['ingress']): readonly unknown[] =>
+  rules.flatMap(({ ports }) => ports.map(({ port }) => port));
+
+describe('NetworkPolicies', { timeout: HELM_TIMEOUT_MS }, () => {
+  const PROMETHEUS = '[{"namespaceSelector":{"matchLabels":{"kubernetes.io/metadata.name":"monitoring"}}}]';
+
+  it.each(CHARTS)('are not in chart %s unless they are asked for', async (chart) => {
+    expect(policiesOf(await renderChart(chart, chart === 'atoll-agent' ? HUB : []))).toEqual([]);
+  });
+
+  it('let the agent out to names, API server, hub and Redis, and in for metrics alone', async () => {
+    const on = [...HUB, 'networkPolicy.enabled=true'];
+    const [closed] = policiesOf(await renderChart('atoll-agent', on));
+    expect(closed?.ingress).toEqual([]);
+    expect(portsOf(closed?.egress ?? [])).toEqual([53, 53, 443, 6443, 8444, 6379, 26379]);
+    const [open] = policiesOf(await renderChart('atoll-agent', [...on, `networkPolicy.metrics=${PROMETHEUS}`]));
+    expect(open?.ingress).toMatchObject([{ ports: [{ port: 'health' }], from: [{ namespaceSelector: {} }] }]);
+  });
+
+  it('let into Redis its own pods, the agent and the clients, in each served namespace', async () => {
+    const policies = (
+      await renderChart('atoll-agent', [
+        'networkPolicy.redis.enabled=true',
+        'limits.namespaces=["shop","blog"]',
+        'networkPolicy.redis.clients=[{"podSelector":{"matchLabels":{"app":"web"}}}]',
+      ])
+    ).filter(({ kind }) => kind === 'NetworkPolicy');
+    expect(policies.map(({ metadata }) => (metadata as { namespace?: string }).namespace)).toEqual(['shop', 'blog']);
+    const [spec] = policiesOf(policies);
+    const redis = { matchLabels: { 'app.kubernetes.io/name': 'redis', 'app.kubernetes.io/part-of': 'atoll' } };
+    expect(spec?.podSelector).toEqual(redis);
+    expect(spec?.ingress[0]?.from).toMatchObject([
+      { podSelector: redis },
+      { podSelector: { matchLabels: { 'app.kubernetes.io/name': 'atoll-agent' } } },
+      { podSelector: { matchLabels: { app: 'web' } } },
+    ]);
+    expect(await explainRefusal('atoll-agent', ['networkPolicy.redis.enabled=true'])).toMatch(/needs scope=namespace/);
+  });
+
+  it('let the hub out to names and its database, and in by port', async () => {
+    const on = ['networkPolicy.enabled=true', 'database.existingSecret="db"', `networkPolicy.metrics=${PROMETHEUS}`];
+    const [spec] = policiesOf(await renderChart('atoll-hub', on));
+    expect(portsOf(spec?.ingress ?? [])).toEqual(['api', 'agents', 'metrics']);
+    expect(portsOf(spec?.egress ?? [])).toEqual([53, 53, 5432]);
+    const [embedded] = policiesOf(await renderChart('atoll-hub', ['networkPolicy.enabled=true']));
+    expect(portsOf(embedded?.egress ?? [])).toEqual([53, 53]);
+    expect(portsOf(embedded?.ingress ?? [])).toEqual(['api', 'agents']);
+  });
+});
+
 describe('chart atoll-crds', { timeout: HELM_TIMEOUT_MS }, () => {
   it('keeps both CRDs when it is uninstalled', async () => {
     const crds = (await renderChart('atoll-crds')).filter(({ kind }) => kind === 'CustomResourceDefinition');

@@ -16,6 +16,12 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 {{ .Release.Namespace }}-{{ .Release.Name }}
 {{- end }}
 
+{{/* Pods of every RedisCluster; the agent gives them these labels. */}}
+{{- define "atoll-agent.redisPods" -}}
+app.kubernetes.io/name: redis
+app.kubernetes.io/part-of: atoll
+{{- end }}
+
 {{- define "atoll-agent.hubSecret" -}}
 {{ .Values.hub.existingSecret | default (printf "%s-hub" .Release.Name) }}
 {{- end }}
