@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { LABEL } from '#domain';
 import { createRedisCluster, isReady, readRedisCluster, waitForRedisCluster } from '../tools/fleet/redis-cluster.ts';
 import { cleanUp } from './clean-up.ts';
 import { sharedFleet, type Fleet } from './fleet.ts';
@@ -234,7 +235,12 @@ describe('deletionPolicy', () => {
         : undefined;
     });
     expect(held.metadata.finalizers).toContain('redis.atoll.dev/children');
-    expect(await dataPods(cluster, 'create', 'denied')).toHaveLength(1);
+    const [before] = await dataPods(cluster, 'create', 'denied');
+    await kubectl(cluster, ['delete', 'pod', before?.metadata.name ?? '', '-n', 'create', '--wait=false']);
+    await waitFor('the replaced pod to be labelled as primary', async () => {
+      const [pod] = await dataPods(cluster, 'create', 'denied');
+      return pod?.metadata.uid !== before?.metadata.uid && pod?.metadata.labels?.[LABEL.role] === 'primary';
+    });
     await kubectl(cluster, [
       'patch',
       'arc',

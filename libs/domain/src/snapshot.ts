@@ -221,6 +221,8 @@ export interface RedisClusterSnapshot {
   readonly crdTerminating: boolean;
   /** This agent is owner of the namespace by ConfigMap atoll-scope. */
   readonly ownsNamespace: boolean;
+  /** It is being deleted and nobody owns it any more: whoever sees an object that is being deleted may let it go. */
+  readonly namespaceTerminating?: boolean;
   readonly scopeOwner?: string;
   /**
    * Children found by the data set label, by kind, and claims that a data pod would mount although they lack it. Secrets

@@ -68,7 +68,7 @@ const explainNobody = (view: ClusterView): RuleOutcome => {
   const message =
     `No data pod of ${view.key.name} can write the last snapshot now; nothing is deleted before one did. ` +
     'Wait until a primary, or every data pod, answers, or set spec.deletionPolicy to RetainVolumes, which keeps every volume.';
-  return askPerson('SnapshotNotPossible', message, true);
+  return askPerson('SnapshotNotPossible', message);
 };
 
 const keep = (view: ClusterView, { metadata }: KubeObject, file: string): Action => ({

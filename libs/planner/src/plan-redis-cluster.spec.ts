@@ -140,8 +140,27 @@ describe('deletion', () => {
     expect(condition(made, 'ActionRequired')).toMatchObject({ status: 'True', reason: 'DeletionDenied' });
   });
 
+  it('Deny keeps what runs as if nobody had deleted the object', () => {
+    const replaceOne = (picture: RedisClusterSnapshot): RedisClusterSnapshot => ({
+      ...picture,
+      pods: picture.pods.map((pod, at) => (at === 1 ? { ...pod, labels: {} } : pod)),
+    });
+    const made = plan(replaceOne(deleting('Deny')));
+    expect(kinds(made)).toContain('LabelRole');
+    expect(made.actions).toEqual(
+      plan(replaceOne(withResource(drawSettled(PERSISTENT), { spec: { deletionPolicy: 'Deny' } }))).actions,
+    );
+    expect(condition(made, 'ActionRequired')).toMatchObject({ status: 'True', reason: 'DeletionDenied' });
+  });
+
+  it('Deny does nothing in a namespace that ends, since two agents may look at it', () => {
+    const picture = { ...deleting('Deny'), pods: [], namespaceTerminating: true };
+    expect(kinds(plan(picture))).toEqual([]);
+    expect(condition(plan(picture), 'ActionRequired')).toMatchObject({ reason: 'DeletionDenied' });
+  });
+
   it('Deny holds nothing that is gone with its namespace', () => {
-    expect(kinds(plan({ ...deleting('Deny'), children: [] }))).toEqual([]);
+    expect(kinds(plan({ ...deleting('Deny'), children: [], namespaceTerminating: true }))).toEqual([]);
     expect(kinds(plan({ ...deleting('Deny'), children: [], pods: [] }))).toEqual(['RemoveFinalizer']);
   });
 

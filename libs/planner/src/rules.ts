@@ -36,6 +36,7 @@ import { rollOut } from './rules/roll-out.ts';
 import { refreshPods } from './rules/refresh-pods.ts';
 import { removeLeftovers } from './rules/remove-leftovers.ts';
 import { tellCutOff } from './rules/tell-cut-off.ts';
+import { tellWaitingDeletion } from './rules/tell-waiting-deletion.ts';
 import { tellVolumes } from './rules/tell-volumes.ts';
 import { switchPersistence } from './rules/switch-persistence.ts';
 import { resolveSplitBrain } from './rules/resolve-split-brain.ts';
@@ -80,4 +81,5 @@ export const RULES: readonly Rule[] = [
   tellVolumes,
   tellCutOff,
   growVolumes,
+  tellWaitingDeletion,
 ];

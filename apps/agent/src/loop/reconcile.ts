@@ -68,7 +68,7 @@ const claim = async (
 ): Promise<RedisClusterSnapshot | undefined> => {
   const terminates = (await claimNamespace(namespace)) === 'TERMINATING';
   const isDeleted = snapshot.resource.metadata.deletionTimestamp !== undefined;
-  return terminates && isDeleted ? { ...snapshot, ownsNamespace: true } : undefined;
+  return terminates && isDeleted ? { ...snapshot, ownsNamespace: true, namespaceTerminating: true } : undefined;
 };
 
 /** A primary that was just made takes no writes before its replicas follow it. */

@@ -1,8 +1,13 @@
 /**
  * A RedisCluster that is being deleted. `deletionPolicy` alone decides what goes: Deny keeps everything and asks;
  * RetainVolumes deletes what runs and keeps volumes, record and credentials, so that the same data set can be taken up
- * again (the record is told the number of data pods first); Delete takes those too, the credentials after all else, since only they tell which Secrets of users are ours; Snapshot keeps one volume with a last RDB on it (keep-last-snapshot.ts). The finalizer goes last, when nothing of what had to go is left: an agent killed in
- * between finds the object still there and goes on. Children are ours only with both the label and the name.
+ * again (the record is told the number of data pods first); Delete takes those too, the credentials after all else, since
+ * only they tell which Secrets of users are ours; Snapshot keeps one volume with a last RDB on it (keep-last-snapshot.ts). The
+ * finalizer goes last, when nothing of what had to go is left: an agent killed in between finds the object still there and goes
+ * on. Children are ours only with both the label and the name.
+ *
+ * While a deletion waits for a person nothing halts: the pods that run need labels, users and failovers as before. Only
+ * where the namespace ends does it halt: nobody owns that any more, and two agents may look at it.
  */
 import { FINALIZER, LABEL } from '#domain';
 import type { Action, DeletionPolicy, KubeObject } from '#domain';
@@ -10,34 +15,31 @@ import type { ClusterView } from '../cluster-view.ts';
 import { findChild } from '../find-child.ts';
 import { isKeptAside, isKeptClaim, keepLastSnapshot } from '../keep-last-snapshot.ts';
 import { writeRecord } from '../make-action.ts';
-import { askPerson } from '../rule.ts';
 import type { Rule, RuleOutcome } from '../rule.ts';
+import { isDeletionDenied, tellWaitingDeletion } from './tell-waiting-deletion.ts';
 
 export const gateDeletion: Rule = {
   name: 'gate-deletion',
-  decide: ({ view, primary }) => {
+  decide: (context) => {
+    const { view, primary } = context;
     const { metadata } = view.snapshot.resource;
     if (metadata.deletionTimestamp === undefined) return undefined;
     if (metadata.finalizers?.includes(FINALIZER) !== true) {
       return { reason: 'DeletionReleased', message: 'Nothing of this object is left to be done.', halt: true };
     }
     const policy = view.wanted.deletionPolicy;
-    if (policy === 'Deny' && isAnythingLeft(view)) {
-      const message =
-        'Deletion is denied by spec.deletionPolicy. Everything runs on; to go on, set it to RetainVolumes or Delete.';
-      return askPerson('DeletionDenied', message, true);
-    }
+    if (isDeletionDenied(view)) return waitsFor(view, tellWaitingDeletion.decide(context));
     if (policy === 'Snapshot' && !isKeptAside(view)) {
       const outcome = keepLastSnapshot(view, primary);
-      if (outcome !== undefined) return outcome;
+      if (outcome !== undefined) return outcome.halt === true ? outcome : waitsFor(view, outcome);
     }
     return deleteChildren(view, policy);
   },
 };
 
-/** Deny protects what is there. When the namespace itself was deleted, everything is gone but the object. */
-const isAnythingLeft = ({ snapshot, dataPods, sentinelPods }: ClusterView): boolean =>
-  snapshot.children.length + dataPods.length + sentinelPods.length > 0;
+/** undefined: the rules go on, and the last of them asks. */
+const waitsFor = ({ snapshot }: ClusterView, outcome: RuleOutcome | undefined): RuleOutcome | undefined =>
+  snapshot.namespaceTerminating === true && outcome !== undefined ? { ...outcome, halt: true } : undefined;
 
 /**
  * Into the record, which stays, before the last object goes that tells it: whoever takes the data set up again needs it
