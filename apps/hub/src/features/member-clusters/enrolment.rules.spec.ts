@@ -42,7 +42,7 @@ describe('an enrolment', () => {
       const folder = mkdtempSync(join(tmpdir(), 'install-command-'));
       const script = [
         `note() { printf '%s\\0' "$@" >> calls; printf '\\n\\0' >> calls; }`,
-        `kubectl() { note kubectl "$@"; case "$*" in *secret*) cat > token ;; *-f*) cat > /dev/null ;; esac; }`,
+        `kubectl() { note kubectl "$@"; case "$*" in *secret*) cat /dev/stdin > token ;; *-f*) cat > /dev/null ;; esac; }`,
         `helm() { note helm "$@"; }`,
         command,
       ].join('\n');

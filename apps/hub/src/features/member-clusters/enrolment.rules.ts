@@ -70,13 +70,14 @@ const HUB_SECRET = 'atoll-agent-hub';
 
 /**
  * For any POSIX shell, from the root of the repository. The token is not part of it, and goes in on standard input: arguments
- * are in the shell's history, in the list of processes, and in `helm get values`.
+ * are in the shell's history, in the list of processes, and in `helm get values`. `cat`: /dev/stdin cannot be opened where the
+ * standard input is a socket, as of a program that starts this one.
  */
 export function formatInstallCommand({ namespace = 'atoll-system', ...facts }: InstallFacts): string {
   const ca = `ca.crt=${facts.caCertificate.trim()}`;
   return [
     `kubectl create namespace ${namespace} --dry-run=client -o yaml | kubectl apply -f - &&`,
-    `kubectl create secret generic ${HUB_SECRET} --namespace ${namespace} --from-file=token=/dev/stdin \\`,
+    `cat | kubectl create secret generic ${HUB_SECRET} --namespace ${namespace} --from-file=token=/dev/stdin \\`,
     `  --from-literal='${ca}' --dry-run=client -o yaml | kubectl apply --server-side -f - &&`,
     `helm install atoll-agent helm/atoll-agent --namespace ${namespace} \\`,
     `  --set hub.address=${facts.hubAddress} --set hub.existingSecret=${HUB_SECRET} --set scope=${facts.scope.toLowerCase()}`,
