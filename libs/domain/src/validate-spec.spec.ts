@@ -129,6 +129,12 @@ describe('validateNewSpec', () => {
       { storage: { type: 'Ephemeral', storageClassName: 'fast' } },
       'storage.storageClassName',
     ],
+    [
+      "a priority of Kubernetes' own components",
+      { scheduling: { priorityClassName: 'system-cluster-critical' } },
+      'scheduling.priorityClassName',
+    ],
+    ['a library for the server', { config: { 'search-ext-load': '/data/dump.rdb' } }, 'config.search-ext-load'],
     ['a failover after days', { sentinel: { failoverTimeout: '24h1ms' } }, 'sentinel.failoverTimeout'],
   ])('refuses %s, which validateSpec lets live', (_, part, path) => {
     const spec = { ...base, ...part };

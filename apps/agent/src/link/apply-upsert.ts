@@ -32,6 +32,7 @@ export interface UpsertContext {
   readonly isUnclaimed: (hubUid: string) => boolean;
   /** RedisClusters here that a hub manages. */
   readonly managedObjects: () => number;
+  readonly dataSetHolder: (upsert: Upsert) => string | undefined;
   readonly changes: Pick<ChangeBreaker, 'historyOf' | 'note'>;
 }
 
@@ -76,6 +77,7 @@ const decide = (context: UpsertContext, upsert: Upsert, live: KubeObject | undef
     liveIsUnclaimed: context.isUnclaimed(live === undefined ? '' : (hubUidOf(live.metadata) ?? '')),
     bounds: context.bounds,
     managedObjects: live === undefined ? context.managedObjects() : 0,
+    dataSetHolder: context.dataSetHolder(upsert),
     history: context.changes.historyOf(upsert),
   });
 

@@ -53,6 +53,7 @@ const question = (changes: Partial<UpsertQuestion> = {}): UpsertQuestion => ({
     limits: agentLimits(),
   },
   managedObjects: 0,
+  dataSetHolder: undefined,
   history: { recentChangesMs: new Map(), heldChanges: new Map(), isOfMass: false, nowMs: NOW_MS },
   ...changes,
 });

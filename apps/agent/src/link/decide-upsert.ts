@@ -26,6 +26,8 @@ export interface UpsertQuestion {
   readonly bounds: Bounds;
   /** RedisClusters here that a hub manages. */
   readonly managedObjects: number;
+  /** Another object of this namespace that holds the data set which the upsert names. */
+  readonly dataSetHolder: string | undefined;
   readonly history: ChangeHistory;
 }
 
@@ -50,8 +52,21 @@ const withDataSetId = (id: string | undefined): { dataSetId?: string } => (id ==
 
 export function decideUpsert(question: UpsertQuestion): UpsertDecision {
   const decision = decideByTruth(question);
+  const taken = refuseTakenData(question, decision);
+  if (taken !== undefined) return taken;
   if (decision.kind === 'UPDATE') return holdIfDestructive(question, decision);
   return decision.kind === 'CREATE' ? refuseTooMany(question, decision) : decision;
+}
+
+/** Two objects with one data set would have their pods behind the same Services: clients would write to two primaries. */
+function refuseTakenData(question: UpsertQuestion, decision: UpsertDecision): UpsertDecision | undefined {
+  const { upsert, dataSetHolder } = question;
+  if (dataSetHolder === undefined || (decision.kind !== 'CREATE' && decision.kind !== 'UPDATE')) return undefined;
+  // What holds it already goes on, whoever copies its annotations.
+  const held = decision.kind === 'UPDATE' ? readDataSetId(decision.live) : undefined;
+  if (decision.dataSetId !== upsert.dataSetId || held === upsert.dataSetId) return undefined;
+  const message = `RedisCluster ${dataSetHolder} of this namespace holds the data set ${upsert.dataSetId ?? ''}. Remove it first.`;
+  return answer(waiting(upsert, 'NAME_TAKEN', message));
 }
 
 function refuseTooMany({ upsert, bounds, managedObjects }: UpsertQuestion, decision: UpsertDecision): UpsertDecision {

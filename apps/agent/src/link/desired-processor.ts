@@ -154,6 +154,8 @@ export class DesiredProcessor {
         // Whatever is told as UNCLAIMED may be adopted, also what was deleted here and came back with a backup.
         isUnclaimed: (hubUid) => isUnclaimed(state.current, { hubUid, terminating: false }),
         managedObjects: () => index.list().length,
+        dataSetHolder: ({ dataSetId, ...key }) =>
+          dataSetId === undefined ? undefined : index.holderOf(key, dataSetId),
         changes: this.#changes,
       },
       upsert,

@@ -68,6 +68,21 @@ describe('a hub that was taken over', () => {
     ]);
   });
 
+  it('puts no second object beside one that runs, over the same data', async () => {
+    await run();
+    const session = await world.hub.nextSession();
+    await sendDelta(session, 1, create('a'));
+    const twin = buildUpsert('twin', 1, { dataSetId: 'a' });
+    const later = buildUpsert('later', 1);
+    expect(describeOutcomes(await sendDelta(session, 2, [twin, later]))).toEqual([
+      'twin WAITING NAME_TAKEN',
+      'later APPLIED',
+    ]);
+    const onto = buildUpsert('later', 2, { dataSetId: 'a', create: false });
+    expect(describeOutcomes(await sendDelta(session, 3, [onto]))).toEqual(['later WAITING NAME_TAKEN']);
+    expect(await world.find('twin')).toBeUndefined();
+  });
+
   it('makes no more objects than the values allow', async () => {
     await run({ limits: agentLimits({ maxRedisClusters: 2 }) });
     const session = await world.hub.nextSession();

@@ -8,7 +8,7 @@ import type { Clock, KubeObject, ObjectKey } from '#domain';
 import { digestOf } from '#protocol';
 import type { ObjectVersion } from '#protocol';
 import { CopyBook } from './copy-book.ts';
-import { readHubVersion } from './hub-version.ts';
+import { readDataSetId, readHubVersion } from './hub-version.ts';
 import { leaveOutCopies } from './leave-out-copies.ts';
 import type { RedisClusterStore } from './ports.ts';
 
@@ -70,6 +70,14 @@ export class ManagedIndex {
   get(key: ObjectKey): KubeObject | undefined {
     const own = this.#own.get(formatObjectKey(key));
     return own === undefined ? this.#store.get(key) : own.object;
+  }
+
+  /** Name of another object of this namespace that holds the data set. */
+  holderOf({ namespace, name }: ObjectKey, dataSetId: string): string | undefined {
+    const holders = [...this.#readAll().values()].filter(
+      (object) => object.metadata.namespace === namespace && readDataSetId(object) === dataSetId,
+    );
+    return holders.find(({ metadata }) => metadata.name !== name)?.metadata.name;
   }
 
   list(): ManagedObject[] {
