@@ -1,5 +1,6 @@
 /** The agent's process: reads the configuration, runs, and ends by SIGTERM, SIGINT, or a fault of its own. */
 import './platform/prefer-small-heap.ts';
+import { describeError } from '#domain';
 import { ConfigError, createLog, parseAgentConfig } from './platform/index.ts';
 import { runAgent } from './run-agent.ts';
 import type { RunningAgent } from './run-agent.ts';
@@ -16,7 +17,7 @@ const main = async (): Promise<void> => {
   const crash = (error: unknown): void => {
     log('error', 'unexpected fault, the process ends', {
       error,
-      stack: error instanceof Error ? error.stack : undefined,
+      stack: describeError(error).stack,
     });
     process.exit(1);
   };

@@ -1,6 +1,7 @@
 import { runCommand } from './commands/run-command.ts';
 import { ConfigError, parseHubConfig } from './platform/config/hub-config.ts';
 import { explainStartError } from './platform/lifecycle/explain-start-error.ts';
+import { divertOutput } from './platform/telemetry/divert-output.ts';
 import { createLogger } from './platform/telemetry/logger.ts';
 import { startHub } from './start-hub.ts';
 
@@ -15,6 +16,10 @@ if (args.length > 0) {
   };
   process.exit(await runCommand(args, process.env, terminal));
 }
+
+// From here on nothing is printed past the log.
+const log = createLogger('info', 'main');
+divertOutput(log, (exitCode) => process.exit(exitCode));
 
 try {
   const hub = await startHub(parseHubConfig(process.env));
@@ -40,7 +45,7 @@ try {
   if (error instanceof ConfigError) process.stderr.write(`${error.message}\n`);
   else {
     const advice = explainStartError(error);
-    createLogger('error', 'main').fatal({ err: error }, `the hub did not start${advice ? `: ${advice}` : ''}`);
+    log.fatal({ err: error }, `the hub did not start${advice ? `: ${advice}` : ''}`);
   }
   process.exit(1);
 }
