@@ -7,7 +7,7 @@ import type { Logger } from 'pino';
 
 import type { Metrics } from '../../../platform/telemetry/metrics.ts';
 import { AdmissionLines } from './admission-lines.ts';
-import { sourceOf } from './admission-source.rules.ts';
+import { sourceOf } from '../../../platform/connections/address-source.rules.ts';
 import {
   type Admission,
   advanceAdmission,

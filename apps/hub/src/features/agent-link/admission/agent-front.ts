@@ -12,10 +12,17 @@ import { type WebSocket, WebSocketServer } from 'ws';
 
 import type { Metrics } from '../../../platform/telemetry/metrics.ts';
 import { AdmissionQueue } from './admission-queue.ts';
-import { UnknownPeers } from './unknown-peers.ts';
+import { refuseUpgrade } from '../../../platform/connections/refuse-upgrade.ts';
+import { UnknownPeers } from '../../../platform/connections/unknown-peers.ts';
 
 /** From admission to the upgrade: TLS and one small request. */
 const OPEN_TIMEOUT_MS = 10_000;
+/**
+ * Connections that were admitted and have not proven who they are. More than honest agents ever have: 400 a second are
+ * admitted, each gives up after 5 s, and admission stops while more than 400 Hellos wait. Agents that wait for their approval
+ * are not counted: of these there is one connection an agent, and what it sends stays small.
+ */
+const MAX_UNKNOWN = 4_000;
 /** Of an unknown peer, without a whole message in them: more than one frame of a handshake, with what TLS makes of it. */
 const MAX_UNKNOWN_BYTES = 4 * MAX_HANDSHAKE_FRAME_BYTES;
 /** Agents send each message as one frame. Of fragments each costs far more here than the byte that it may bring. */
@@ -54,7 +61,7 @@ export class AgentFront {
   readonly #tls: TlsServer | undefined;
   readonly #queue: AdmissionQueue;
   readonly #sockets = new Set<Socket>();
-  readonly #unknown = new UnknownPeers<Socket>();
+  readonly #unknown = new UnknownPeers<Socket>(MAX_UNKNOWN);
   /** Sockets that have not asked for the upgrade yet. */
   readonly #opening = new WeakMap<Duplex, NodeJS.Timeout>();
   readonly #webSockets = new WebSocketServer({
@@ -141,10 +148,7 @@ export class AgentFront {
     const [path] = (request.url ?? '').split('?');
     const isDraining = this.#parts.isDraining();
     if (isDraining || path !== AGENT_PATH) {
-      // Destroyed as well: a peer that keeps its half open would hold the socket for ever.
-      socket.once('finish', () => socket.destroy());
-      socket.end(`HTTP/1.1 ${isDraining ? 503 : 404} Refused\r\nConnection: close\r\n\r\n`);
-      return;
+      return refuseUpgrade(socket, isDraining ? 503 : 404);
     }
     clearTimeout(this.#opening.get(socket));
     this.#opening.delete(socket);

@@ -35,7 +35,7 @@ function upgradeTo(target: string): Promise<string> {
 
 describe('the listener', () => {
   it.each(['//', '//:port', 'http://[', '/other', '/agent/v1/', '*'])('refuses %s and stays', async (target) => {
-    expect(await upgradeTo(target)).toBe('HTTP/1.1 404 Refused');
+    expect(await upgradeTo(target)).toBe('HTTP/1.1 404 Not Found');
   });
 });
 

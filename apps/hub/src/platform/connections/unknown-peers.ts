@@ -1,17 +1,10 @@
 /**
- * Connections that were admitted and have not proven who they are: before their upgrade, or before a Hello or Enrol that was
- * accepted. Each of them costs memory and a descriptor for up to half a minute, and whoever opens them pays nothing. So there
- * are so many at most; beyond that the address with the most of them loses its oldest, as it has had the longest time.
- * Sessions and agents that wait for their approval are not counted: no flood can take anything from them. Of the latter there
- * is one connection an agent, and what it sends stays small (agent-front.ts): a token that somebody gave out is all it took.
+ * Connections that nobody has proven to be theirs yet: of agents before a Hello or Enrol that was accepted, of the API before
+ * a valid token. Each costs memory and a descriptor, and whoever opens them pays nothing. So there are so many at most;
+ * beyond that the address with the most of them loses its oldest, as it has had the longest time. Connections that are known
+ * are not counted: no flood can take anything from them.
  */
-import { sourceOf } from './admission-source.rules.ts';
-
-/**
- * More than honest agents ever have: 400 a second are admitted, each gives up after 5 s, and admission stops while more than
- * 400 Hellos wait.
- */
-const MAX_UNKNOWN = 4_000;
+import { sourceOf } from './address-source.rules.ts';
 
 /** What tells a connection from all others of one listener; absent once the peer has gone. */
 interface PeerAddress {
@@ -25,7 +18,7 @@ export class UnknownPeers<T extends PeerAddress> {
   readonly #bySource = new Map<string, Map<string, T>>();
   readonly #keys = new Map<string, string>();
 
-  constructor(limit = MAX_UNKNOWN) {
+  constructor(limit: number) {
     this.#limit = limit;
   }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { sourceOf } from './admission-source.rules.ts';
+import { sourceOf } from './address-source.rules.ts';
 
 describe('the source of a connection', () => {
   it.each([
