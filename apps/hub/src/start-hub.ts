@@ -6,6 +6,7 @@ import 'reflect-metadata';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { rename, writeFile } from 'node:fs/promises';
+import type { RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -17,7 +18,9 @@ import { type HubRuntime } from './platform/lifecycle/hub-runtime.ts';
 import { makeDataFolder } from './platform/lifecycle/make-data-folder.ts';
 import { prepareRuntime } from './platform/lifecycle/prepare-runtime.ts';
 import { startHousekeeping } from './platform/lifecycle/housekeeping.ts';
-import { endUnusedUpgrades } from './platform/graphql/index.ts';
+import { answerBroken, createApiServer } from './platform/connections/api-server.ts';
+import { watchStrangers } from './platform/connections/watch-strangers.ts';
+import { SubscriptionServer } from './platform/graphql/index.ts';
 import { createLogger, toNestLogger } from './platform/telemetry/logger.ts';
 import { schema } from './schema.ts';
 
@@ -74,15 +77,11 @@ function beginStop({ readiness, stopPatience }: HubRuntime): Promise<void> {
   return Promise.resolve();
 }
 
-/** From the first byte of a request to its last; how long its answer takes does not count. */
-const REQUEST_TIMEOUT_MS = 30_000;
-/** Whoever does not finish TLS or the head of a request in time is cut off, looked for now and then. */
-const SLOW_CLIENTS = { handshakeTimeout: 10_000, headersTimeout: 10_000, connectionsCheckingInterval: 5_000 };
-
 async function createApplication(runtime: HubRuntime): Promise<NestFastifyApplication> {
+  const { certificate: cert, privateKey: key } = runtime.tls;
   const adapter = new FastifyAdapter({
-    https: { cert: runtime.tls.certificate, key: runtime.tls.privateKey, ...SLOW_CLIENTS },
-    requestTimeout: REQUEST_TIMEOUT_MS,
+    serverFactory: (handle: RequestListener) => createApiServer({ cert, key }, handle),
+    clientErrorHandler: answerBroken,
     bodyLimit: 1024 * 1024,
     forceCloseConnections: true,
   });
@@ -94,11 +93,12 @@ async function createApplication(runtime: HubRuntime): Promise<NestFastifyApplic
 
 async function listen(app: NestFastifyApplication, runtime: HubRuntime): Promise<HubReady> {
   const { config, addresses } = runtime;
-  endUnusedUpgrades(app.getHttpServer());
+  watchStrangers(app.getHttpServer());
+  app.get(SubscriptionServer).attach(app.getHttpServer());
   await app.listen(config.apiPort, config.listenAddress);
   const apiPort = (app.getHttpServer().address() as AddressInfo).port;
   const agentPort = await app.get(AgentListener).listen(config.agentPort, config.listenAddress);
-  const host = isWildcard(config.listenAddress) ? 'localhost' : config.listenAddress;
+  const host = reachable(config.listenAddress);
   addresses.api = withRealPort(config.publicApiAddress ?? `${host}:0`, apiPort);
   const publicAgents = config.publicAgentAddresses.map((each) => withRealPort(each, agentPort));
   addresses.agents = publicAgents.length > 0 ? publicAgents : [`${host}:${agentPort}`];
@@ -115,7 +115,7 @@ async function listen(app: NestFastifyApplication, runtime: HubRuntime): Promise
 /** Port 0 takes any free one; what agents are told is the one it became. */
 const withRealPort = (address: string, port: number): string => address.replace(/:0$/, `:${port}`);
 
-const isWildcard = (address: string): boolean => address === '0.0.0.0' || address === '::';
+const reachable = (address: string): string => (address === '0.0.0.0' || address === '::' ? 'localhost' : address);
 
 async function writeReadyFile(dataDir: string, ready: HubReady): Promise<void> {
   const file = join(dataDir, 'ready.json');

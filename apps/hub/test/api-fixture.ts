@@ -32,7 +32,7 @@ type Role = 'ADMIN' | 'OPERATOR' | 'VIEWER';
 export async function clientWith(
   hub: TestHub,
   bindings: readonly { readonly role: Role; readonly projectId: string | null }[],
-): Promise<{ readonly client: ApiClient; readonly tokenHash: Buffer }> {
+): Promise<{ readonly client: ApiClient; readonly token: string; readonly tokenHash: Buffer }> {
   const principalId = randomUUID();
   const token = randomBytes(24).toString('base64url');
   const tokenHash = createHash('sha256').update(token).digest();
@@ -53,7 +53,7 @@ export async function clientWith(
     'INSERT INTO api_token (id, principal_id, token_hash, created_at) VALUES ($1, $2, $3, now())',
     [randomUUID(), principalId, tokenHash],
   );
-  return { client: new ApiClient(hub, token), tokenHash };
+  return { client: new ApiClient(hub, token), token, tokenHash };
 }
 
 export async function makeProject(

@@ -3,10 +3,9 @@
  * changed. A fold is told to all subscribers; each reads its own groups, of the projects it may see, and stays silent when
  * they are what it last sent. So nobody learns from the timing of an answer that something moved in a project of others.
  */
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { AuthenticationService, type Viewer } from '../../platform/auth/index.ts';
-import { carrySubscription, maskStream, unauthenticated, type RequestContext } from '../../platform/graphql/index.ts';
-import { RUNTIME, type HubRuntime } from '../../platform/lifecycle/hub-runtime.ts';
+import { carrySubscription, unauthenticated, type RequestContext } from '../../platform/graphql/index.ts';
 import { FLEET_SUBJECT } from '../agent-link/index.ts';
 import { ChangeFeedService, LatestChange } from '../events/index.ts';
 import type { FleetHealth } from './fleet-health.model.ts';
@@ -21,12 +20,10 @@ export class WatchFleetHealthService {
     private readonly health: FleetHealthService,
     private readonly feed: ChangeFeedService,
     private readonly authentication: AuthenticationService,
-    @Inject(RUNTIME) private readonly runtime: HubRuntime,
   ) {}
 
   watch(request: FleetHealthRequest, context: RequestContext): AsyncIterableIterator<FleetHealth> {
-    const mask = { log: this.runtime.log, requestId: context.requestId };
-    return carrySubscription(context, (signal) => maskStream(this.follow(request, context, signal), mask));
+    return carrySubscription((signal) => this.follow(request, context, signal));
   }
 
   private async *follow(

@@ -9,7 +9,6 @@ import {
   ApiError,
   carrySubscription,
   decodeGlobalId,
-  maskStream,
   unauthenticated,
   type RequestContext,
 } from '../../platform/graphql/index.ts';
@@ -49,9 +48,7 @@ export class WatchRedisClusterService {
   ) {}
 
   watch(request: Request, context: RequestContext): AsyncIterableIterator<RedisClusterChange> {
-    return carrySubscription(context, (signal) =>
-      maskStream(this.follow(request, context, signal), { log: this.runtime.log, requestId: context.requestId }),
-    );
+    return carrySubscription((signal) => this.follow(request, context, signal));
   }
 
   private async *follow(

@@ -7,10 +7,12 @@ import { IDS } from '../lifecycle/time-and-ids.ts';
 import { makeGraphqlOptions } from './graphql-options.ts';
 import { NodeRegistry } from './node-registry.ts';
 import { NodeResolver } from './node.resolver.ts';
+import { SubscriptionServer } from './subscription-server.ts';
 
 /** GraphQL over HTTP and WebSocket at /graphql, and GraphiQL where it is served. */
 @Module({
   imports: [
+    AuthModule,
     GraphQLModule.forRootAsync<MercuriusDriverConfig>({
       driver: MercuriusDriver,
       imports: [AuthModule],
@@ -18,7 +20,7 @@ import { NodeResolver } from './node.resolver.ts';
       useFactory: makeGraphqlOptions,
     }),
   ],
-  providers: [NodeRegistry, NodeResolver],
+  providers: [NodeRegistry, NodeResolver, SubscriptionServer],
   exports: [NodeRegistry],
 })
 export class GraphqlApiModule {}

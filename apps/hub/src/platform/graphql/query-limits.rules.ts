@@ -24,6 +24,8 @@ import { ApiError } from './api-error.ts';
 import { sizeOfList } from './list-sizes.ts';
 import { DEFAULT_PAGE_SIZE } from './page.ts';
 
+/** Of a document, counted by the parser. */
+export const MAX_TOKENS = 5_000;
 export const MAX_DEPTH = 12;
 export const MAX_COST = 20_000;
 /** About the fields of this schema's description, which an alias may ask for again and again. */
@@ -31,7 +33,7 @@ const INTROSPECTION_COST = 2_000;
 /** The largest page of any list: what a variable counts as whose value is not known here. */
 const LARGEST_PAGE = 500;
 
-/** Undefined: not known, as for subscriptions. */
+/** Undefined: not known. */
 type Variables = Readonly<Record<string, unknown>> | undefined;
 export interface Measure {
   readonly depth: number;

@@ -1,5 +1,4 @@
 import DataLoader from 'dataloader';
-import type { Duplex } from 'node:stream';
 import type { Caller } from '../auth/index.ts';
 
 /**
@@ -33,7 +32,5 @@ export interface RequestContext {
   readonly failure?: unknown;
   /** Subscriptions only: the header's value, to be looked at again while the subscription lives. */
   readonly authorization?: unknown;
-  /** Subscriptions only: the request that their WebSocket began with. */
-  readonly request?: { readonly raw: { readonly socket: Duplex } };
   readonly loaders: Loaders;
 }

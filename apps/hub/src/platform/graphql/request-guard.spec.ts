@@ -52,11 +52,13 @@ describe('who gets past the guard', () => {
   it('no subscription by POST', () => {
     expect(execute(open, 'subscription { tick }', known)).toBe('SUBSCRIPTION_NEEDS_WEBSOCKET');
   });
-  it('subscriptions only with a token and only valid ones', () => {
-    const subscribe = (query: string, context: RequestContext) =>
-      code(() => open.beforeSubscription(schema, parse(query), context));
-    expect(subscribe('subscription { tick }', anonymous)).toBe('UNAUTHENTICATED');
-    expect(subscribe('subscription { tock }', known)).toBe('GRAPHQL_VALIDATION_FAILED');
-    expect(subscribe('subscription { tick }', known)).toBe('passed');
+  it('over a WebSocket one subscription, and nothing else', () => {
+    const begin = (text: string, name?: string) =>
+      code(() => open.beforeSubscription({ schema, document: parse(text), variables: {} }, name));
+    expect(begin('subscription { tick }')).toBe('passed');
+    expect(begin('{ secret }')).toBe('BAD_REQUEST');
+    expect(begin('subscription A { tick } subscription B { tick }')).toBe('BAD_REQUEST');
+    expect(begin('subscription A { tick } subscription B { tick }', 'B')).toBe('passed');
+    expect(begin('subscription { tick(a: "\\u0000") }')).toBe('BAD_USER_INPUT');
   });
 });

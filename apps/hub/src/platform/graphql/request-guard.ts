@@ -3,16 +3,9 @@
  * executed as a query), and queries beyond the limits. Nobody gets past here without a caller, so resolvers may rely on
  * one; only introspection is open without a token, and only where GraphiQL is served.
  */
-import {
-  getOperationAST,
-  Kind,
-  validate,
-  type DocumentNode,
-  type GraphQLSchema,
-  type OperationDefinitionNode,
-} from 'graphql';
+import { getOperationAST, Kind, type DocumentNode, type GraphQLSchema, type OperationDefinitionNode } from 'graphql';
 import { ApiError, unauthenticated } from './api-error.ts';
-import { measureOperation, refuseOversized } from './query-limits.rules.ts';
+import { type Measured, measureOperation, refuseOversized } from './query-limits.rules.ts';
 import { refuseUnstorable } from './unstorable-text.rules.ts';
 import { explainFailure } from './explain-failure.ts';
 import type { RequestContext } from './request-context.ts';
@@ -29,11 +22,7 @@ export class RequestGuard {
 
   /** Before the text is parsed: in production nobody without a token learns even a field's name from an error. */
   readonly beforeParsing = (_schema: GraphQLSchema, _source: string, context: RequestContext): void => {
-    if (context.failure !== undefined) {
-      const { message, reason } = explainFailure(context.failure, context.requestId);
-      const text = reason === undefined ? 'The database does not answer; try again soon.' : message;
-      throw new ApiError('UNAVAILABLE', text, reason);
-    }
+    refuseUnseen(context);
     if (!context.caller && !this.openIntrospection) throw unauthenticated();
   };
 
@@ -53,16 +42,26 @@ export class RequestGuard {
     refuseUnstorable(document, variables ?? {});
   };
 
-  /** Subscriptions come from Mercurius unvalidated and without their variables, which count as the largest page. */
-  readonly beforeSubscription = (schema: GraphQLSchema, document: DocumentNode, context: RequestContext): void => {
-    if (!context.caller) throw unauthenticated();
-    const [error] = validate(schema, document);
-    if (error) throw new ApiError('GRAPHQL_VALIDATION_FAILED', error.message);
-    for (const definition of document.definitions) {
-      if (definition.kind !== Kind.OPERATION_DEFINITION) continue;
-      refuseOversized(measureOperation({ schema, document, variables: undefined }, definition));
+  /** Of a subscription that came over the WebSocket; whoever sent it has a valid token. */
+  readonly beforeSubscription = ({ schema, document, variables }: Measured, name: string | undefined): void => {
+    const operation = getOperationAST(document, name);
+    if (operation?.operation !== 'subscription') {
+      throw new ApiError(
+        'BAD_REQUEST',
+        'A WebSocket carries one subscription a message. Send queries and mutations by POST.',
+      );
     }
+    refuseOversized(measureOperation({ schema, document, variables }, operation));
+    refuseUnstorable(document, variables ?? {});
   };
+}
+
+/** Nobody could look whose token it is. */
+export function refuseUnseen({ failure, requestId }: RequestContext): void {
+  if (failure === undefined) return;
+  const { message, reason } = explainFailure(failure, requestId);
+  const text = reason === undefined ? 'The database does not answer; try again soon.' : message;
+  throw new ApiError('UNAVAILABLE', text, reason);
 }
 
 function readOperationName(body: unknown): string | undefined {
