@@ -16,6 +16,7 @@ interface Container {
   readonly image: string;
   readonly args?: readonly string[];
   readonly command?: readonly string[];
+  readonly ports?: readonly object[];
   readonly env: readonly { readonly name: string; readonly value?: string }[];
   readonly securityContext: Readonly<Record<string, unknown>>;
 }
@@ -352,5 +353,19 @@ describe('chart atoll-hub', { timeout: HELM_TIMEOUT_MS }, () => {
   it('offers the API by ingress when asked', async () => {
     const objects = await renderChart('atoll-hub', ['ingress.enabled=true', 'ingress.host="atoll.example"']);
     expect(JSON.stringify(find(objects, 'Ingress'))).toContain('atoll.example');
+  });
+
+  it('has a port of their own for metrics, where neither the Ingress nor the Service of the API leads', async () => {
+    const objects = await renderChart('atoll-hub', ['ingress.enabled=true', 'ingress.host="atoll.example"']);
+    const named = (name: string): string => JSON.stringify(objects.filter(({ metadata }) => metadata.name === name));
+    expect(containerOf(objects).ports).toContainEqual({ name: 'metrics', containerPort: 8445 });
+    expect(containerOf(objects).env).toContainEqual({ name: 'ATOLL_METRICS_PORT', value: '8445' });
+    const published = objects.filter(
+      ({ kind, metadata }) => kind === 'Ingress' || (kind === 'Service' && !metadata.name.endsWith('-metrics')),
+    );
+    expect(JSON.stringify(published.map((object) => object['spec']))).not.toMatch(/metrics|8445/);
+    expect(named('atoll-hub-metrics')).toContain('"clusterIP":"None"');
+    const without = await renderChart('atoll-hub', ['metrics.service=false']);
+    expect(without.some(({ metadata }) => metadata.name === 'atoll-hub-metrics')).toBe(false);
   });
 });

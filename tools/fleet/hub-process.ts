@@ -23,6 +23,7 @@ export interface HubOptions {
 export interface HubReady {
   readonly apiUrl: string;
   readonly agentAddress: string;
+  readonly metricsUrl: string;
   readonly caFile: string;
   readonly adminTokenFile: string;
   readonly databaseUrl: string;
@@ -84,6 +85,7 @@ export async function startHub(options: HubOptions): Promise<HubProcess> {
       ATOLL_ENVIRONMENT: options.environment ?? 'development',
       ATOLL_API_PORT: String(options.apiPort ?? 0),
       ATOLL_AGENT_PORT: String(options.agentPort ?? 0),
+      ATOLL_METRICS_PORT: '0',
       ATOLL_PUBLIC_AGENT_ADDRESS: `${options.publicHost}:${options.agentPort ?? 0}`,
       ATOLL_REPLICA_NAME: options.replicaName ?? 'a',
       ...options.env,

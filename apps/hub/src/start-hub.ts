@@ -21,6 +21,7 @@ import { startHousekeeping } from './platform/lifecycle/housekeeping.ts';
 import { answerBroken, createApiServer } from './platform/connections/api-server.ts';
 import { watchStrangers } from './platform/connections/watch-strangers.ts';
 import { SubscriptionServer } from './platform/graphql/index.ts';
+import { listenForMetrics } from './platform/telemetry/metrics-listener.ts';
 import { createLogger, toNestLogger } from './platform/telemetry/logger.ts';
 import { schema } from './schema.ts';
 
@@ -28,6 +29,7 @@ import { schema } from './schema.ts';
 export interface HubReady {
   readonly apiUrl: string;
   readonly agentAddress: string;
+  readonly metricsUrl: string;
   readonly caFile: string;
   readonly adminTokenFile: string;
   readonly databaseUrl: string;
@@ -56,7 +58,9 @@ export async function startHub(config: HubConfig): Promise<RunningHub> {
     const runtime = await prepareRuntime(config, replica, log, schema, cleanUps);
     const app = await createApplication(runtime);
     cleanUps.push(() => app.close());
-    const ready = await listen(app, runtime);
+    const metrics = await listenForMetrics(runtime.metrics, config.metrics.port, config.metrics.address);
+    cleanUps.push(() => metrics.close());
+    const ready = await listen(app, runtime, metrics.port);
     const nextCa = app.get(NextCaTeller);
     const servers = [app.getHttpServer(), ...app.get(AgentListener).tlsServers];
     cleanUps.push(startHousekeeping(runtime, servers, (change) => nextCa.look(change)));
@@ -91,7 +95,7 @@ async function createApplication(runtime: HubRuntime): Promise<NestFastifyApplic
   });
 }
 
-async function listen(app: NestFastifyApplication, runtime: HubRuntime): Promise<HubReady> {
+async function listen(app: NestFastifyApplication, runtime: HubRuntime, metricsPort: number): Promise<HubReady> {
   const { config, addresses } = runtime;
   watchStrangers(app.getHttpServer());
   app.get(SubscriptionServer).attach(app.getHttpServer());
@@ -105,6 +109,7 @@ async function listen(app: NestFastifyApplication, runtime: HubRuntime): Promise
   return {
     apiUrl: `https://${addresses.api}`,
     agentAddress: addresses.agents[0] ?? '',
+    metricsUrl: `http://${reachable(config.metrics.address)}:${metricsPort}/metrics`,
     caFile: resolve(runtime.tls.files.caFile),
     adminTokenFile: resolve(config.adminTokenFile ?? join(config.dataDir, 'admin-token')),
     databaseUrl: runtime.databaseUrl,

@@ -39,6 +39,7 @@ async function start(databaseUrl: string, agentPort: number): Promise<RunningHub
     listenAddress: '127.0.0.1',
     apiPort: 0,
     agentPort,
+    metrics: { address: '127.0.0.1', port: 0 },
     logLevel: 'silent',
     replicaName: 'bench',
   });

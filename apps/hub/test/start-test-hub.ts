@@ -40,6 +40,7 @@ export async function startTestHub(
     apiPort: 0,
     // A test may start the next hub on the port of this one, while agents dial it.
     agentPort: await claimPort(),
+    metrics: { address: '127.0.0.1', port: 0 },
     agentTls: true,
     publicAgentAddresses: [],
     logLevel: 'silent',

@@ -9,6 +9,7 @@ describe('the configuration of the hub', () => {
       environment: 'production',
       apiPort: 8443,
       agentPort: 8444,
+      metrics: { address: '127.0.0.1', port: 8445 },
       publicAgentAddresses: [],
     });
     expect(config.databaseUrl).toBeUndefined();

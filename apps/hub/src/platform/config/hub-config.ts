@@ -29,6 +29,8 @@ const environmentSchema = v.strictObject({
   ATOLL_LISTEN_ADDRESS: v.optional(text, '0.0.0.0'),
   ATOLL_API_PORT: v.optional(port, '8443'),
   ATOLL_AGENT_PORT: v.optional(port, '8444'),
+  ATOLL_METRICS_ADDRESS: v.optional(text, '127.0.0.1'),
+  ATOLL_METRICS_PORT: v.optional(port, '8445'),
   ATOLL_AGENT_TLS: v.optional(v.picklist(['on', 'off']), 'on'),
   ATOLL_PUBLIC_API_ADDRESS: v.optional(address),
   ATOLL_PUBLIC_AGENT_ADDRESS: v.optional(addresses),
@@ -64,6 +66,8 @@ export interface HubConfig {
   readonly listenAddress: string;
   readonly apiPort: number;
   readonly agentPort: number;
+  /** Metrics ask for no token, so by default only this machine gets them. */
+  readonly metrics: { readonly address: string; readonly port: number };
   /** False: a balancer in front ends the agents' TLS, and it alone may reach the listener. */
   readonly agentTls: boolean;
   /** host:port; default from the listen address and port. */
@@ -112,6 +116,7 @@ function toConfig(env: v.InferOutput<typeof environmentSchema>): HubConfig {
     listenAddress: env.ATOLL_LISTEN_ADDRESS,
     apiPort: env.ATOLL_API_PORT,
     agentPort: env.ATOLL_AGENT_PORT,
+    metrics: { address: env.ATOLL_METRICS_ADDRESS, port: env.ATOLL_METRICS_PORT },
     agentTls: env.ATOLL_AGENT_TLS === 'on',
     publicAgentAddresses: env.ATOLL_PUBLIC_AGENT_ADDRESS ?? [],
     logLevel: env.ATOLL_LOG_LEVEL,

@@ -10,7 +10,7 @@ type Advice = (error: SystemError) => string;
 
 const notAllowed: Advice = ({ syscall, port, path }) =>
   syscall === 'listen'
-    ? `port ${port} is not allowed to this user: set ATOLL_API_PORT and ATOLL_AGENT_PORT above 1023`
+    ? `port ${port} is not allowed to this user: set ATOLL_API_PORT, ATOLL_AGENT_PORT and ATOLL_METRICS_PORT above 1023`
     : `${path} may not be used: let this user read and write it, or set ATOLL_DATA_DIR to another folder`;
 const notWritable: Advice = ({ path }) => `${path} cannot be written: set ATOLL_DATA_DIR to a folder that can`;
 const noSuchPath: Advice = (error) =>
@@ -22,8 +22,8 @@ const noSuchUser: Advice = () => 'the database refuses this user or password: co
 /** By the code of Node's system errors, or the SQLSTATE of PostgreSQL's. */
 const ADVICE: Readonly<Record<string, Advice>> = {
   EADDRINUSE: ({ port }) =>
-    `port ${port} is in use: stop what listens there, or set ATOLL_API_PORT or ATOLL_AGENT_PORT to another`,
-  EADDRNOTAVAIL: () => 'this host has no such address: correct ATOLL_LISTEN_ADDRESS',
+    `port ${port} is in use: stop what listens there, or set ATOLL_API_PORT, ATOLL_AGENT_PORT or ATOLL_METRICS_PORT to another`,
+  EADDRNOTAVAIL: () => 'this host has no such address: correct ATOLL_LISTEN_ADDRESS or ATOLL_METRICS_ADDRESS',
   EACCES: notAllowed,
   EPERM: notAllowed,
   EROFS: notWritable,

@@ -1,8 +1,7 @@
-import { Controller, Get, Header, HttpException, HttpStatus, Inject } from '@nestjs/common';
+import { Controller, Get, HttpException, HttpStatus, Inject } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 
 import { Readiness } from '../lifecycle/hub-runtime.ts';
-import { Metrics } from './metrics.ts';
 
 const DATABASE_TIMEOUT_MS = 2_000;
 
@@ -13,7 +12,6 @@ export class HealthController {
 
   constructor(
     @Inject(DataSource) private readonly dataSource: DataSource,
-    @Inject(Metrics) private readonly metrics: Metrics,
     @Inject(Readiness) private readonly readiness: Readiness,
   ) {}
 
@@ -32,10 +30,11 @@ export class HealthController {
     return { status: 'ok' };
   }
 
+  /** Where they were until release 0.1.0. */
   @Get('metrics')
-  @Header('content-type', 'text/plain; version=0.0.4; charset=utf-8')
-  read(): Promise<string> {
-    return this.metrics.registry.metrics();
+  read(): never {
+    const status = 'metrics are on a listener of their own: http://HUB:8445/metrics (ATOLL_METRICS_PORT)';
+    throw new HttpException({ status, code: 'METRICS_MOVED' }, HttpStatus.NOT_FOUND);
   }
 
   /** One question for all who ask meanwhile: nobody has to log in here, and each question takes a connection. */
