@@ -25,6 +25,11 @@ const OPEN_TIMEOUT_MS = 10_000;
 const MAX_UNKNOWN = 4_000;
 /** Of an unknown peer, without a whole message in them: more than one frame of a handshake, with what TLS makes of it. */
 const MAX_UNKNOWN_BYTES = 4 * MAX_HANDSHAKE_FRAME_BYTES;
+/**
+ * Whole messages of an unknown peer. An agent sends one on each connection, an Enrol or a Hello. Each is parsed, and may cost
+ * a signature and a question to the database, for somebody who has proven nothing.
+ */
+const MAX_UNKNOWN_FRAMES = 8;
 /** Agents send each message as one frame. Of fragments each costs far more here than the byte that it may bring. */
 const MAX_FRAGMENTS = 32;
 /** Reads that one frame may come in: the largest one in the smallest segments of a usual path is some thousands. */
@@ -155,7 +160,7 @@ export class AgentFront {
     const { host } = request.headers;
     const forget = this.#unknown.forgetterOf(request.socket);
     this.#webSockets.handleUpgrade(request, socket, head, (webSocket) => {
-      const known = boundUnknown(socket, webSocket);
+      const known = boundUnknown(socket, webSocket, () => this.#parts.metrics.admissionDrops.inc({ reason: 'FRAMES' }));
       const onKnown = (): void => {
         forget();
         known();
@@ -169,13 +174,20 @@ export class AgentFront {
  * Frames may be large, those of a handshake are small: a peer that begins a large one before it has a session is cut off, or
  * it would have it kept here without an end, also while it waits for an approval that nobody may ever give. Returns the way to end the watch.
  */
-function boundUnknown(socket: Duplex, webSocket: WebSocket): () => void {
+function boundUnknown(socket: Duplex, webSocket: WebSocket, onFlood: () => void): () => void {
   let bytes = 0;
+  let frames = 0;
   const count = (data: Buffer): void => {
     bytes += data.length;
     if (bytes > MAX_UNKNOWN_BYTES) socket.destroy();
   };
-  const begin = (): void => void (bytes = 0);
+  const begin = (): void => {
+    bytes = 0;
+    frames += 1;
+    if (frames !== MAX_UNKNOWN_FRAMES + 1) return;
+    onFlood();
+    webSocket.terminate();
+  };
   socket.on('data', count);
   webSocket.on('message', begin);
   return () => {

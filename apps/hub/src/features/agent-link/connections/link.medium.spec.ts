@@ -56,6 +56,16 @@ describe('enrolment', () => {
     expect(await agent.next('Refused')).toMatchObject({ code: 'TOKEN_INVALID', terminal: true });
   });
 
+  it('reads eight frames of a peer without a session, and cuts it off', async () => {
+    const count = async (): Promise<number> =>
+      (await hub.runtime.metrics.frames.get()).values.reduce((sum, { value }) => sum + value, 0);
+    const before = await count();
+    const agent = await TestAgent.connect(hub, createIdentity());
+    for (let sent = 0; sent < 1_000; sent += 1) agent.send('EventBatch', { counter: sent, items: [] });
+    await vi.waitFor(() => expect(agent.closeCode).toBe(1006), WAIT);
+    expect((await count()) - before).toBeLessThanOrEqual(8);
+  });
+
   it('refuses a token that another key used', async () => {
     const { token } = await enrol(hub);
     const first = await TestAgent.connect(hub, createIdentity());
