@@ -1,6 +1,7 @@
 // `npm run bench -- NAME [options] [--json]`: runs one benchmark and prints its table, or its rows as JSON.
 import { formatBenchTable, type BenchRow } from './bench-row.ts';
 import { runFleet } from './fleet/run-fleet.ts';
+import { runHostile } from './hostile/run-hostile.ts';
 import { runOperator } from './operator/run-operator.ts';
 import { runSkeleton } from './skeleton/run-skeleton.ts';
 
@@ -8,6 +9,7 @@ const BENCHES: Readonly<Record<string, (args: readonly string[]) => Promise<Benc
   skeleton: runSkeleton,
   operator: runOperator,
   fleet: runFleet,
+  hostile: runHostile,
 };
 
 const args = process.argv.slice(2);
