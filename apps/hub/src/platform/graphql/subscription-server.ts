@@ -84,6 +84,7 @@ export class SubscriptionServer implements BeforeApplicationShutdown {
 
   /** Takes over the upgrades of the listener of the API. */
   attach(server: Server): void {
+    this.#webSockets.on('wsClientError', (_, wire) => refuseUpgrade(wire, 400));
     server.on('upgrade', (request, socket, head) => this.#upgrade(request, socket, head));
   }
 

@@ -20,9 +20,4 @@ describe('metrics', () => {
     expect(moved.status).toBe(404);
     expect(JSON.parse(moved.text)).toMatchObject({ code: 'METRICS_MOVED' });
   });
-
-  it.each(['/', '/graphql', '/livez'])('and nothing else: %s', async (path) => {
-    expect((await fetch(new URL(path, hub.ready.metricsUrl))).status).toBe(404);
-    expect((await fetch(hub.ready.metricsUrl, { method: 'POST', body: 'x' })).status).toBe(404);
-  });
 });

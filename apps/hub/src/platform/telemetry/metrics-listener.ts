@@ -9,6 +9,7 @@ import type { Metrics } from './metrics.ts';
 
 /** Some Prometheus servers ask; nobody needs more. */
 const MAX_CONNECTIONS = 64;
+const KEPT_MS = 500;
 const PATIENCE = { headersTimeout: 5_000, requestTimeout: 5_000, keepAliveTimeout: 120_000 };
 const HEADERS = { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' };
 
@@ -19,7 +20,7 @@ export interface MetricsListener {
 
 /** `port` 0 takes any free one. */
 export async function listenForMetrics(metrics: Metrics, port: number, host: string): Promise<MetricsListener> {
-  const render = renderOnce(() => metrics.registry.metrics());
+  const render = renderNowAndThen(() => metrics.registry.metrics());
   const server = createServer(PATIENCE, (request, response) => void answer(request, response, render));
   server.maxConnections = MAX_CONNECTIONS;
   await new Promise<void>((done, failed) => {
@@ -34,10 +35,14 @@ export async function listenForMetrics(metrics: Metrics, port: number, host: str
   return { port: (server.address() as AddressInfo).port, close };
 }
 
-/** One answer for all who ask meanwhile. */
-function renderOnce(render: () => Promise<string>): () => Promise<string> {
-  let rendering: Promise<string> | undefined;
-  return () => (rendering ??= render().finally(() => (rendering = undefined)));
+/** One answer for all who ask within half a second: whoever asks without end costs a percent of a core. */
+function renderNowAndThen(render: () => Promise<string>): () => Promise<string> {
+  let kept: Promise<string> | undefined;
+  return () => {
+    if (kept) return kept;
+    setTimeout(() => (kept = undefined), KEPT_MS).unref();
+    return (kept = render());
+  };
 }
 
 async function answer(
