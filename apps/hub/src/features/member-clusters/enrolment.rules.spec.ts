@@ -60,7 +60,14 @@ describe('an enrolment', () => {
       expect(calls.filter(([program]) => program === 'helm')).toEqual([
         [
           ...['helm', 'install', 'atoll-agent', 'helm/atoll-agent', '--namespace', 'atoll-system'],
-          ...['--set', 'hub.address=hub:8444', '--set', 'hub.existingSecret=atoll-agent-hub', '--set', 'scope=cluster'],
+          ...[
+            '--set',
+            'hub.address=hub:8444',
+            '--set',
+            'hub.existingSecret=atoll-agent-enrolment',
+            '--set',
+            'scope=cluster',
+          ],
         ],
       ]);
       const secret = calls.find((call) => call.includes('secret')) ?? [];

@@ -65,8 +65,11 @@ export interface InstallFacts {
   readonly namespace?: string;
 }
 
-/** Secret in the agent's namespace with the keys `token` and `ca.crt`; charts of release 0.1.0 take it too. */
-const HUB_SECRET = 'atoll-agent-hub';
+/**
+ * Secret in the agent's namespace with the keys `token` and `ca.crt`; charts of release 0.1.0 take it too. Another name than that of
+ * the one which the chart makes of values: Helm owns that.
+ */
+const HUB_SECRET = 'atoll-agent-enrolment';
 
 /**
  * For any POSIX shell, from the root of the repository. The token is not part of it, and goes in on standard input: arguments
