@@ -26,7 +26,8 @@ beforeAll(async () => {
   fleet = await sharedFleet();
   await makeNamespace(fleet.b.cluster, KEPT);
   await makeNamespace(fleet.b.cluster, ENDED);
-  const values = ['--reuse-values', '--set', `limits.namespaces={${KEPT},${ENDED}}`];
+  const policies = 'networkPolicy.enabled=true,networkPolicy.redis.enabled=true';
+  const values = ['--reuse-values', '--set', `limits.namespaces={${KEPT},${ENDED}},${policies}`];
   await helm(['upgrade', 'atoll-agent', 'helm/atoll-agent', ...values]);
   await rolledOut();
 });
@@ -52,6 +53,30 @@ it.each([
   ['list', 'nodes', 'default', true],
 ])('may %s %s in %s: %s', async (verb, resource, namespace, allowed) => {
   expect(await agentMay(verb, resource, namespace)).toBe(allowed);
+});
+
+it('has NetworkPolicies that the API server takes, as has the hub', async () => {
+  const { cluster } = fleet.b;
+  const listed = await kubectl(cluster, [
+    'get',
+    'networkpolicy',
+    '-A',
+    '-o',
+    'jsonpath={.items[*].metadata.namespace}',
+  ]);
+  expect(listed.split(' ').sort()).toEqual([AGENT_NAMESPACE, ENDED, KEPT]);
+  const hub = await helm([
+    'template',
+    'atoll-hub',
+    'helm/atoll-hub',
+    '--set',
+    'networkPolicy.enabled=true',
+    '-s',
+    'templates/network-policy.yaml',
+  ]);
+  expect(await kubectl(cluster, ['apply', '--dry-run=server', '-n', AGENT_NAMESPACE, '-f', '-'], hub)).toContain(
+    'atoll-hub created',
+  );
 });
 
 it('operates RedisClusters there, hands a primary over, and goes on when another of its namespaces is deleted', async () => {
