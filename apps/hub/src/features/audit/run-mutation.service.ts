@@ -14,6 +14,7 @@ import type { AuditResult } from './audit.model.ts';
 import { AuditRepository, type NewAuditRow } from './audit.repository.ts';
 import { type IdempotencyClaim, IdempotencyRepository } from './idempotency.repository.ts';
 import { RecordUndoneService } from './record-undone.service.ts';
+import { describeTarget, findOutOfBounds } from './input-bounds.rules.ts';
 import { redactSecrets } from './redact-secrets.rules.ts';
 
 /** What the audit row says; the work fills it in as it learns it, so that refusals are told too. */
@@ -70,6 +71,11 @@ export class RunMutationService {
   ) {}
 
   async run<Done, Shown>(mutation: Mutation<Done, Shown>): Promise<Answer<Shown>> {
+    const wrong = findOutOfBounds(mutation.input);
+    if (wrong) {
+      const target = describeTarget(mutation.input);
+      return this.tellRolledBack(mutation, target === undefined ? {} : { target }, { errors: [wrong] });
+    }
     for (let attempt = 1; ; attempt += 1) {
       const note: AuditNote = {};
       try {

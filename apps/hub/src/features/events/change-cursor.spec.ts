@@ -1,18 +1,33 @@
 import { describe, expect, it } from 'vitest';
 import { decodeChangeCursor, encodeChangeCursor } from './change-cursor.ts';
 
-const epoch = '01939c7a-0000-7000-8000-0123456789ab';
+const EPOCH = '0193a1b2-0000-7000-8000-000000000001';
+const write = (text: string): string => Buffer.from(text, 'utf8').toString('base64url');
 
-describe('cursors of changes', () => {
-  it('come back as they were, also beyond the safe integers', () => {
-    const cursor = { xid: '18446744073709551615', id: -1 };
-    expect(decodeChangeCursor(epoch, encodeChangeCursor(epoch, cursor))).toEqual(cursor);
+describe('a cursor of changes', () => {
+  it.each([
+    { xid: '0', id: -1 },
+    { xid: String(2n ** 64n - 1n), id: 9_007_199_254_740_991 },
+  ])('is read as it was written: %j', (cursor) => {
+    expect(decodeChangeCursor(EPOCH, encodeChangeCursor(EPOCH, cursor))).toEqual(cursor);
   });
-  it('of another epoch mean nothing', () => {
-    const text = encodeChangeCursor(epoch.replace('0193', '0194'), { xid: '1', id: 1 });
-    expect(decodeChangeCursor(epoch, text)).toBe('OTHER_EPOCH');
+
+  it('of another epoch says so', () => {
+    const other = EPOCH.replace('1b2', '1b3');
+    expect(decodeChangeCursor(EPOCH, encodeChangeCursor(other, { xid: '7', id: 1 }))).toBe('OTHER_EPOCH');
   });
-  it.each(['', 'abc', Buffer.from('a/b/c').toString('base64url')])('are not %j', (text) => {
-    expect(decodeChangeCursor(epoch, text)).toBeUndefined();
+
+  it.each([
+    ['an xid beyond what PostgreSQL counts', `${EPOCH}/${2n ** 64n}/1`],
+    ['twenty nines', `${EPOCH}/${'9'.repeat(20)}/1`],
+    ['400 digits', `${EPOCH}/${'9'.repeat(400)}/1`],
+    ['a negative xid', `${EPOCH}/-1/1`],
+    ['an id beyond a bigint', `${EPOCH}/1/${'9'.repeat(19)}`],
+    ['no number', `${EPOCH}/one/1`],
+    ['a megabyte', 'x'.repeat(1_000_000)],
+    ['nothing', ''],
+    ['other parts', 'a/b/c'],
+  ])('that holds %s is none', (_what, text) => {
+    expect(decodeChangeCursor(EPOCH, write(text))).toBeUndefined();
   });
 });

@@ -8,6 +8,10 @@ export interface ChangeCursor {
   readonly id: number;
 }
 
+/** As PostgreSQL counts: beyond them a comparison with the cursor is an error of the database. */
+const LARGEST_XID = 2n ** 64n - 1n;
+/** Of base64url: 36 of the epoch, 20 and 16 digits, and what stands between them. */
+const MOST_CHARACTERS = 128;
 const SHAPE = /^([0-9a-f-]{36})\/(\d{1,20})\/(-?\d{1,16})$/;
 
 export const encodeChangeCursor = (epoch: string, cursor: ChangeCursor): string =>
@@ -15,8 +19,10 @@ export const encodeChangeCursor = (epoch: string, cursor: ChangeCursor): string 
 
 /** The place a client's text names; 'OTHER_EPOCH', or undefined when it is no cursor at all. */
 export function decodeChangeCursor(epoch: string, text: string): ChangeCursor | 'OTHER_EPOCH' | undefined {
+  if (text.length > MOST_CHARACTERS) return undefined;
   const match = SHAPE.exec(Buffer.from(text, 'base64url').toString('utf8'));
   if (!match) return undefined;
   const [, itsEpoch, xid = '0', id = '0'] = match;
+  if (BigInt(xid) > LARGEST_XID) return undefined;
   return itsEpoch === epoch ? { xid, id: Number(id) } : 'OTHER_EPOCH';
 }

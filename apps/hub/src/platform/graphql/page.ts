@@ -7,6 +7,8 @@ import type { Connection } from './connection.model.ts';
 
 export const DEFAULT_PAGE_SIZE = 50;
 export const MAX_PAGE_SIZE = 100;
+/** Of base64url: the key of a group holds five names. */
+const MAX_CURSOR_LENGTH = 4_096;
 
 export interface PageRequest {
   readonly size: number;
@@ -26,7 +28,7 @@ export function readPage(
     throw new ApiError('BAD_USER_INPUT', `"first" must be between 1 and ${sizes.max}.`);
   }
   if (after === undefined || after === null) return { size: first };
-  const key = Buffer.from(after, 'base64url').toString('utf8');
+  const key = after.length > MAX_CURSOR_LENGTH ? '' : Buffer.from(after, 'base64url').toString('utf8');
   if (!isKey(key)) throw new ApiError('BAD_USER_INPUT', '"after" is not a cursor of this list.');
   return { size: first, after: key };
 }

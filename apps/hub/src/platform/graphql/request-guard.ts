@@ -6,8 +6,8 @@
 import { getOperationAST, Kind, type DocumentNode, type GraphQLSchema, type OperationDefinitionNode } from 'graphql';
 import { ApiError, unauthenticated } from './api-error.ts';
 import { type Measured, measureOperation, refuseOversized } from './query-limits.rules.ts';
-import { refuseUnstorable } from './unstorable-text.rules.ts';
 import { explainFailure } from './explain-failure.ts';
+import { MOST_QUERY_TEXT_BYTES, refuseUnstorable } from './unstorable-text.rules.ts';
 import type { RequestContext } from './request-context.ts';
 
 /** What Mercurius adds to our context on HTTP requests. */
@@ -39,7 +39,7 @@ export class RequestGuard {
       throw new ApiError('SUBSCRIPTION_NEEDS_WEBSOCKET', 'Send subscriptions over a WebSocket (graphql-transport-ws).');
     }
     refuseOversized(measureOperation({ schema, document, variables: variables ?? {} }, operation));
-    refuseUnstorable(document, variables ?? {});
+    refuseUnstorable(document, variables ?? {}, operation.operation === 'query' ? MOST_QUERY_TEXT_BYTES : Infinity);
   };
 
   /** Of a subscription that came over the WebSocket; whoever sent it has a valid token. */
@@ -52,7 +52,7 @@ export class RequestGuard {
       );
     }
     refuseOversized(measureOperation({ schema, document, variables }, operation));
-    refuseUnstorable(document, variables ?? {});
+    refuseUnstorable(document, variables ?? {}, MOST_QUERY_TEXT_BYTES);
   };
 }
 
