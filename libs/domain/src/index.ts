@@ -29,6 +29,7 @@ export * from './redis-cluster.ts';
 export * from './redis-operation.ts';
 export * from './restart-only-config.ts';
 export * from './scope.ts';
+export { showSafely } from './shown-text.ts';
 export * from './snapshot.ts';
 export * from './spec-problem.ts';
 export * from './unsafe-config.ts';

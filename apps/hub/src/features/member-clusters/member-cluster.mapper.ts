@@ -1,16 +1,20 @@
-import { ERROR_CODES, type ErrorCode } from '#domain';
+import { ERROR_CODES, type ErrorCode, showSafely } from '#domain';
 import { COPIED_CONDITION, PART_CONDITION, readTrustedCas } from '#protocol';
 import { encodeGlobalId } from '../../platform/graphql/index.ts';
 import { findAgentProblem } from './agent-problem.rules.ts';
 import type { AgentRow, LocalObjectRow, MemberClusterRow } from './member-cluster.entity.ts';
 import type { Agent, LocalObject, MemberCluster } from './member-cluster.model.ts';
 
+/** What agents said of themselves, also one that enrolled at a hub which took any text. */
+const showOrNull = (text: string | null, most?: number): string | null =>
+  text === null ? null : showSafely(text, most);
+
 export const toMemberCluster = (row: MemberClusterRow): MemberCluster => ({
   id: encodeGlobalId('MemberCluster', row.id),
   name: row.name,
   labels: row.labels,
   region: row.region,
-  fingerprint: row.fingerprint,
+  fingerprint: showOrNull(row.fingerprint),
   state: row.state,
   createdAt: row.created_at,
   memberClusterId: row.id,
@@ -21,10 +25,10 @@ export const toAgent = (row: AgentRow, nowMs: number): Agent => ({
   scope: row.scope_kind,
   namespace: row.scope_namespace,
   state: row.state,
-  stateReason: row.state === 'ACTIVE' ? null : row.state_reason,
-  version: row.agent_version,
+  stateReason: row.state === 'ACTIVE' ? null : showOrNull(row.state_reason, 1_024),
+  version: showOrNull(row.agent_version),
   trustedCas: readTrustedCas(row.capabilities),
-  fingerprint: row.fingerprint,
+  fingerprint: showOrNull(row.fingerprint),
   connected: row.session_state === 'CONNECTED',
   inventory: row.inventory ?? 'UNKNOWN',
   problem: toProblem(findAgentProblem(row)),
