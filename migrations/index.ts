@@ -12,6 +12,7 @@ import { DeletesThatWait1764640100000 } from './1764640100000-deletes-that-wait.
 import { GuestNumbers1764640300000 } from './1764640300000-guest-numbers.ts';
 import { DeletesNameTheirObject1764650000000 } from './1764650000000-deletes-name-their-object.ts';
 import { DeletesOfWhatIsBack1764650000001 } from './1764650000001-deletes-of-what-is-back.ts';
+import { AgentLimits1764660100000 } from './1764660100000-agent-limits.ts';
 import { AuditAppendOnly1764660500000 } from './1764660500000-audit-append-only.ts';
 
 /** Every migration, oldest first. Never edited after release: a change is a new file at the end of this list. */
@@ -30,5 +31,6 @@ export const migrations = [
   GuestNumbers1764640300000,
   DeletesNameTheirObject1764650000000,
   DeletesOfWhatIsBack1764650000001,
+  AgentLimits1764660100000,
   AuditAppendOnly1764660500000,
 ];

@@ -21,7 +21,7 @@ const hello = v.object({
 
 export const objectOutcome = v.object({
   hubUid: field.requiredText,
-  hubGeneration: field.count,
+  hubGeneration: field.pastGeneration,
   state: v.picklist(['APPLIED', 'REJECTED', 'CONFLICT', 'WAITING', 'DELETED_LOCALLY', 'DELETED', 'ORPHANED']),
   specHash: v.exactOptional(field.sha256),
   uid: v.exactOptional(field.requiredText),

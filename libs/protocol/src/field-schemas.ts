@@ -1,6 +1,6 @@
 /** Shapes that messages of both directions are built from, with the bounds that a hostile peer meets. */
 import * as v from 'valibot';
-import type { Condition, RedisClusterSpec, Scope } from '#domain';
+import { type Condition, MAX_GENERATION, type RedisClusterSpec, type Scope } from '#domain';
 import type { ForeignField, StatusDetails } from './messages.ts';
 
 /** Deepest nesting of a free JSON value: canonical JSON and other walks are recursive. */
@@ -15,6 +15,8 @@ export const longText = v.pipe(v.string(), v.maxLength(MAX_LONG_TEXT));
 export const requiredText = v.pipe(v.string(), v.minLength(1), v.maxLength(MAX_SHORT_TEXT));
 /** A count or revision: a safe integer from 0. */
 export const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
+/** Of a version that a hub made: what is beyond no hub can have sent, and could not count on from. */
+export const pastGeneration = v.pipe(v.number(), v.safeInteger(), v.minValue(0), v.maxValue(MAX_GENERATION));
 export const generation = v.pipe(v.number(), v.safeInteger(), v.minValue(1));
 export const sha256 = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, 'not a SHA-256 in hex'));
 export const digest = v.pipe(v.string(), v.regex(/^[0-9a-f]{32}$/, 'not a digest'));

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '#domain';
 import { type Dialect, SPOKEN_DIALECTS } from '#protocol';
 import { Module } from '@nestjs/common';
@@ -12,7 +13,9 @@ import { EnrolmentRepository } from './sessions/enrolment.repository.ts';
 import { EventIngest } from './status/event-ingest.ts';
 import { EventRepository } from './status/event.repository.ts';
 import { FleetWorkers } from './fleet-workers.ts';
+import { FRAMES, FrameBudgets, HELLOS } from './connections/frame-budget.ts';
 import { HandshakeService } from './sessions/handshake.service.ts';
+import { OverLimitTeller } from './status/over-limit-teller.ts';
 import { PersonWatch } from './person-watch.ts';
 import { InventoryRecorder } from './sessions/inventory-recorder.ts';
 import { InventoryRepository } from './desired/inventory.repository.ts';
@@ -27,6 +30,8 @@ import { Turns } from './desired/turns.ts';
 
 /** Of 16 connections to the database: the others are for the API, for common commits and for workers. */
 const MAX_AT_ONCE = 8;
+/** An agent waits 20 s for its Welcome. */
+const MAX_HELLO_WAIT_MS = 10_000;
 
 function createLinkParts(
   runtime: HubRuntime,
@@ -37,20 +42,22 @@ function createLinkParts(
   const { dataSource, log, metrics, readiness } = runtime;
   const enrolments = new EnrolmentRepository(dataSource);
   const statusLog = log.child({ part: 'status' });
-  const statuses = new StatusRepository(dataSource, clock);
+  const overLimit = new OverLimitTeller({ dataSource, metrics, log: statusLog, nowMs: () => clock.nowMs() });
+  const noteOverLimit = overLimit.note.bind(overLimit);
+  const statuses = new StatusRepository(dataSource, clock, noteOverLimit);
   const writer: StatusWriter = {
     commit: (entries) => readiness.commits.watch('STATUS', () => statuses.commit(entries)),
   };
   const dialects = (runtime.config.dialects as readonly Dialect[] | undefined) ?? SPOKEN_DIALECTS;
   return {
-    handshake: new HandshakeService({ sessions, enrolments, clock, dialects }),
+    handshake: new HandshakeService({ sessions, enrolments, clock, dialects, turnOf: createHelloTurns(clock) }),
     enrolments,
     sessions,
     desired,
     book: new DeliveryBook(dataSource),
     inventory: new InventoryRepository(dataSource),
     status: new StatusIngest(writer, metrics, statusLog),
-    events: new EventIngest(new EventRepository(dataSource), statusLog),
+    events: new EventIngest(new EventRepository(dataSource, noteOverLimit), statusLog),
     seen: new SeenRecorder(dataSource, statusLog),
     inventories: new InventoryRecorder({
       write: (notes) => sessions.setInventories(notes),
@@ -58,9 +65,21 @@ function createLinkParts(
       log: statusLog,
     }),
     turns: new Turns(MAX_AT_ONCE),
+    frameBudgets: new FrameBudgets(FRAMES),
+    overLimit,
     metrics,
     clock,
     dialects,
+  };
+}
+
+/** Hellos of one agent that comes back without end wait for their turn, whatever the connection. */
+function createHelloTurns(clock: Clock): (agentId: string) => Promise<boolean> {
+  const budgets = new FrameBudgets(HELLOS);
+  return async (agentId) => {
+    const waitMs = budgets.take(agentId, 1, clock.monotonicMs(), MAX_HELLO_WAIT_MS);
+    if (waitMs > 0 && waitMs < Infinity) await sleep(waitMs);
+    return waitMs < Infinity;
   };
 }
 

@@ -10,6 +10,7 @@ import { systemClock } from '../../platform/lifecycle/time-and-ids.ts';
 import { trimIdempotencyKeys } from '../audit/index.ts';
 import { FoldWork } from './rollups/fold.work.ts';
 import { LivenessWork } from './liveness/liveness.work.ts';
+import { trimEvents } from './status/agent-limits.repository.ts';
 import { trimOutbox } from './desired/trim-outbox.ts';
 
 const LIVENESS_MS = 1_000;
@@ -28,7 +29,12 @@ export class FleetWorkers implements OnApplicationBootstrap, OnModuleDestroy {
     const { dataSource } = runtime;
     const log = runtime.log.child({ part: 'fleet' });
     const fold = createFold(dataSource, log);
-    this.#workers = [createLiveness(dataSource, log, fold), fold, createTrim(dataSource, log)];
+    this.#workers = [
+      createLiveness(dataSource, log, fold),
+      fold,
+      createTrim(dataSource, log),
+      createEventTrim(dataSource, log),
+    ];
   }
 
   onApplicationBootstrap(): void {
@@ -65,4 +71,10 @@ function createTrim(dataSource: DataSource, log: Logger): ClaimedWorker {
     await trimIdempotencyKeys(tx);
   };
   return new ClaimedWorker(dataSource, { name: 'outbox', intervalMs: TRIM_MS, work }, log);
+}
+
+/** Apart from the other trims: one that fails must not keep these from their work. */
+function createEventTrim(dataSource: DataSource, log: Logger): ClaimedWorker {
+  const work = async (tx: EntityManager): Promise<void> => void (await trimEvents(tx));
+  return new ClaimedWorker(dataSource, { name: 'events', intervalMs: TRIM_MS, work }, log);
 }

@@ -3,6 +3,7 @@
  * a misspelt limit would else silently not hold. Secrets are never values here, only names of files; a DATABASE_URL
  * may hold one, and is redacted wherever the configuration is printed.
  */
+import { parseQuantity } from '#domain';
 import * as v from 'valibot';
 
 const port = v.pipe(v.string(), v.regex(/^\d+$/, 'must be a number'), v.transform(Number), v.maxValue(65_535));
@@ -13,6 +14,12 @@ const days = v.pipe(
   v.transform(Number),
   v.minValue(30, 'must be 30 or more'),
   v.maxValue(36_500, 'must be 36500 or less'),
+);
+const bytes = v.pipe(
+  v.string(),
+  v.regex(/^\d+(\.\d+)?(Ki|Mi|Gi|Ti|k|M|G|T)?$/, 'must be a number of bytes, such as 20Gi'),
+  v.transform((given) => parseQuantity(given) ?? 0),
+  v.minValue(1),
 );
 const text = v.pipe(v.string(), v.trim(), v.nonEmpty());
 const address = v.pipe(text, v.regex(/^(\[[0-9a-fA-F:]+\]|[^:\s/]+):\d+$/, 'must be host:port'));
@@ -46,6 +53,7 @@ const environmentSchema = v.strictObject({
   ATOLL_DELETE_LIMIT_PER_ACTOR: v.optional(count, '20'),
   ATOLL_DELETE_LIMIT_FLEET: v.optional(count, '20'),
   ATOLL_AUDIT_KEEP_DAYS: v.optional(days, '400'),
+  ATOLL_DATABASE_BUDGET: v.optional(bytes),
 });
 
 export interface TlsFiles {
@@ -86,6 +94,8 @@ export interface HubConfig {
   readonly dialects?: readonly SpokenVersion[];
   /** Default 400. */
   readonly auditKeepDays?: number;
+  /** What the database may take of its disk; from 70 % of it on the hub raises an alarm. */
+  readonly databaseBudgetBytes?: number;
   readonly deleteLimits: { readonly perAgent: number; readonly perActor: number; readonly fleet: number };
 }
 
@@ -127,6 +137,7 @@ function toConfig(env: v.InferOutput<typeof environmentSchema>): HubConfig {
       fleet: env.ATOLL_DELETE_LIMIT_FLEET,
     },
     ...(env.DATABASE_URL && { databaseUrl: env.DATABASE_URL }),
+    ...(env.ATOLL_DATABASE_BUDGET && { databaseBudgetBytes: env.ATOLL_DATABASE_BUDGET }),
     ...(env.ATOLL_PUBLIC_API_ADDRESS && { publicApiAddress: env.ATOLL_PUBLIC_API_ADDRESS }),
     ...(tlsFiles && { tlsFiles }),
     ...(env.ATOLL_TLS_NEXT_CA_FILE && { nextCaFile: env.ATOLL_TLS_NEXT_CA_FILE }),

@@ -14,6 +14,8 @@ export const WORKER_LOCK = {
   health: 7_162_105,
   audit: 7_162_106,
   auditTrim: 7_162_107,
+  size: 7_162_110,
+  events: 7_162_111,
 } as const;
 
 export const LOCK = {

@@ -1,14 +1,17 @@
 /** Slow chores of a running replica: partitions ahead of time (one replica), and the certificate of its listeners (each). */
 import type { Server } from 'node:https';
+import type { EntityManager } from 'typeorm';
 
 import type { TlsChange } from '../tls/tls-material.ts';
 import { ClaimedWorker } from '../database/claimed-worker.ts';
+import { DatabaseBudget } from '../database/database-budget.ts';
 import { onMissingPartition } from '../database/missing-partition.ts';
 import { PartitionKeeper } from '../database/partition-keeper.ts';
 import type { HubRuntime } from './hub-runtime.ts';
 import { systemClock } from './time-and-ids.ts';
 
 const PARTITIONS_INTERVAL_MS = 10 * 60_000;
+const SIZE_INTERVAL_MS = 60_000;
 const CERTIFICATE_INTERVAL_MS = 60_000;
 
 /** `onTlsLook` is told after each look at the certificates. Returns the way to stop it. */
@@ -17,12 +20,21 @@ export function startHousekeeping(
   servers: readonly unknown[],
   onTlsLook: (change: TlsChange) => Promise<void>,
 ): () => Promise<void> {
-  const { dataSource, log, tls } = runtime;
+  const { dataSource, log, tls, config, metrics } = runtime;
   const keeper = new PartitionKeeper({ dataSource, clock: systemClock, log });
   const work = { name: 'housekeeping', intervalMs: PARTITIONS_INTERVAL_MS } as const;
   const partitions = new ClaimedWorker(dataSource, { ...work, work: (tx) => keeper.keep(tx) }, log);
   const stopListening = onMissingPartition(dataSource, () => keeper.isWorthALook && partitions.nudge());
   partitions.start();
+  const budget = new DatabaseBudget({
+    budgetBytes: config.databaseBudgetBytes,
+    metrics,
+    log,
+    monotonicMs: () => systemClock.monotonicMs(),
+  });
+  const lookAtSize = async (tx: EntityManager): Promise<void> => void (await budget.look(tx));
+  const size = new ClaimedWorker(dataSource, { name: 'size', intervalMs: SIZE_INTERVAL_MS, work: lookAtSize }, log);
+  size.start();
   // A disk may be full of what is past its keep.
   keeper.dropSoon();
   const look = async (): Promise<void> => {
@@ -46,6 +58,7 @@ export function startHousekeeping(
     stopListening();
     await looking;
     await partitions.stop();
+    await size.stop();
     await keeper.stop();
   };
 }

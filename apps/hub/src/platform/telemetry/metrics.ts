@@ -70,6 +70,22 @@ export class Metrics {
     labelNames: ['result'],
     registers: [this.registry],
   });
+  readonly overLimit = new Counter({
+    name: 'atoll_hub_agent_over_limit_total',
+    help: 'What agents told beyond what the hub keeps or reads of one agent, by limit',
+    labelNames: ['limit'],
+    registers: [this.registry],
+  });
+  readonly databaseBytes = new Gauge({
+    name: 'atoll_hub_database_bytes',
+    help: 'Size of the database, as PostgreSQL tells it',
+    registers: [this.registry],
+  });
+  readonly databaseBudgetBytes = new Gauge({
+    name: 'atoll_hub_database_budget_bytes',
+    help: 'Size that the database may have (ATOLL_DATABASE_BUDGET); 0: none is set',
+    registers: [this.registry],
+  });
   readonly inventories = new Counter({
     name: 'atoll_hub_inventories_total',
     help: 'Comparisons of inventory with an agent, by reason',

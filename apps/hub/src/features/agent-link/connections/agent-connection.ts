@@ -22,6 +22,8 @@ import { type AgentPeer, CLOSE } from '../admission/agent-peer.ts';
 import { AgentSession, STATUS_WINDOW } from './agent-session.ts';
 import { DesiredSender } from '../desired/desired-sender.ts';
 import type { HelloAnswer } from '../sessions/handshake.service.ts';
+import { FramePace } from './frame-pace.ts';
+import { FrameQueue } from './frame-queue.ts';
 import { LargeFrameTurn } from './large-frame-turn.ts';
 import type { LinkParts } from './link-parts.ts';
 import { chooseResumeMode } from '../sessions/resume-mode.rules.ts';
@@ -31,10 +33,6 @@ const HANDSHAKE_TIMEOUT_MS = 30_000;
 const HELLO_PATIENCE_MS = 15_000;
 /** An agent may wait here for its approval; then it is told in the moment it is given. */
 const APPROVAL_TIMEOUT_MS = 10 * 60_000;
-/** Frames that may wait for the database. */
-const MAX_WAITING_FRAMES = 32;
-/** Bytes of frames that may wait for the database. */
-const MAX_WAITING_BYTES = 4 * MAX_FRAME_BYTES;
 /** An agent that sends what no hub can read comes back after so long: at once it would only send it again. */
 const UNREADABLE_PAUSE_MS = 60_000;
 /** Four heartbeats missed: the socket is dead, whatever TCP says. */
@@ -64,9 +62,8 @@ export class AgentConnection {
   readonly #parts: ConnectionParts;
   readonly #challenge = createChallenge();
   readonly #largeFrames: LargeFrameTurn;
-  #chain: Promise<void> = Promise.resolve();
-  #waiting = 0;
-  #waitingBytes = 0;
+  readonly #pace: FramePace;
+  readonly #frames: FrameQueue;
   #session: AgentSession | undefined;
   #deadlineMs = 0;
   #deadlineReason = '';
@@ -81,6 +78,12 @@ export class AgentConnection {
       monotonicMs: () => parts.link.clock.monotonicMs(),
       onWait: (pauseMs) => this.#holdLarge(pauseMs),
     });
+    this.#pace = new FramePace(parts.link);
+    this.#frames = new FrameQueue({
+      peer: parts.peer,
+      work: (data) => this.#work(data),
+      onFailure: (error) => this.#fail(error),
+    });
   }
 
   async open(): Promise<void> {
@@ -93,23 +96,13 @@ export class AgentConnection {
   }
 
   receive(data: FrameData): void {
-    this.#waiting += 1;
-    this.#waitingBytes += data.length;
-    if (this.#waiting >= MAX_WAITING_FRAMES || this.#waitingBytes >= MAX_WAITING_BYTES) this.#parts.peer.pause();
-    this.#chain = this.#chain
-      .then(() => this.#work(data))
-      .catch((error: unknown) => this.#fail(error))
-      .then(() => {
-        this.#waiting -= 1;
-        this.#waitingBytes -= data.length;
-        const isEasy = this.#waiting <= MAX_WAITING_FRAMES / 2 && this.#waitingBytes <= MAX_WAITING_BYTES / 2;
-        if (isEasy) this.#parts.peer.resume();
-      });
+    this.#frames.add(data);
   }
 
   async close(): Promise<void> {
     this.#largeFrames.close();
-    await this.#chain;
+    this.#pace.close();
+    await this.#frames.idle;
     await this.#session?.close();
   }
 
@@ -142,12 +135,18 @@ export class AgentConnection {
     const maxBytes = this.#session ? MAX_TOLERATED_FRAME_BYTES : MAX_HANDSHAKE_FRAME_BYTES;
     const parsed = this.#parts.peer.dialect.parseAgentFrame(data, maxBytes);
     if (!parsed.ok) return this.#refuseFrame(parsed.error);
-    this.#parts.link.metrics.frames.inc({ type: parsed.message.type });
+    if (!(await this.#waitForTurn(parsed.message))) return;
     if (!this.#session) return this.#shakeHands(parsed.message);
     this.#closeAfter(SILENCE_TIMEOUT_MS, 'silence');
     this.#parts.link.seen.note(this.#session.agentId);
     if (parsed.partlyRead) this.#session.tellUnreadable(parsed.message.type, parsed.partlyRead);
     await this.#session.handle(parsed.message);
+  }
+
+  async #waitForTurn(message: AgentMessage): Promise<boolean> {
+    this.#parts.link.metrics.frames.inc({ type: message.type });
+    await this.#pace.take(message, this.#session?.agentId);
+    return this.#parts.peer.isOpen;
   }
 
   #holdLarge(pauseMs: number): void {

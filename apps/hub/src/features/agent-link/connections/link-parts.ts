@@ -6,6 +6,7 @@ import type { DeliveryBook } from '../desired/delivery-book.ts';
 import type { DesiredRepository } from '../desired/desired.repository.ts';
 import type { EnrolmentRepository } from '../sessions/enrolment.repository.ts';
 import type { EventIngest } from '../status/event-ingest.ts';
+import type { OverLimitTeller } from '../status/over-limit-teller.ts';
 import type { HandshakeService } from '../sessions/handshake.service.ts';
 import type { InventoryRecorder } from '../sessions/inventory-recorder.ts';
 import type { InventoryRepository } from '../desired/inventory.repository.ts';
@@ -13,6 +14,7 @@ import type { SeenRecorder } from '../liveness/seen-recorder.ts';
 import type { SessionRepository } from '../sessions/session.repository.ts';
 import type { StatusIngest } from '../status/status-ingest.ts';
 import type { Turns } from '../desired/turns.ts';
+import type { FrameBudgets } from './frame-budget.ts';
 
 /** What every connection of a replica works with. */
 export interface LinkParts {
@@ -28,6 +30,9 @@ export interface LinkParts {
   readonly inventories: InventoryRecorder;
   /** For what one agent alone asks of the database. */
   readonly turns: Turns;
+  /** How fast each agent is read. */
+  readonly frameBudgets: FrameBudgets;
+  readonly overLimit: OverLimitTeller;
   readonly metrics: Metrics;
   readonly clock: Clock;
   /** What this hub speaks, newest first. */

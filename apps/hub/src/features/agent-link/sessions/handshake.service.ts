@@ -3,7 +3,7 @@
  * connection's challenge, this hub's address and the agent's id, so that neither can be used a second time or elsewhere.
  * Nothing here expires, so that a hub away for weeks locks nobody out; revocation is looked up at every Hello.
  */
-import type { Clock } from '#domain';
+import { type Clock, showSafely } from '#domain';
 import {
   chooseDialect,
   type Dialect,
@@ -16,6 +16,7 @@ import {
   verifyInput,
   versionsOf,
 } from '#protocol';
+import { explainUnfitEnrol } from './enrol-shape.rules.ts';
 import type { EnrolmentRepository } from './enrolment.repository.ts';
 import type { Acceptance } from './accept-hellos.ts';
 import type { AgentRow } from './agent-row.ts';
@@ -78,6 +79,8 @@ export interface HandshakeParts {
   readonly clock: Clock;
   /** What this hub speaks. */
   readonly dialects: readonly Dialect[];
+  /** Resolves when an agent that has proven who it is may go on; false: it comes back too often to wait for it. */
+  readonly turnOf?: (agentId: string) => Promise<boolean>;
 }
 
 export class HandshakeService {
@@ -85,12 +88,14 @@ export class HandshakeService {
   readonly #enrolments: EnrolmentRepository;
   readonly #clock: Clock;
   readonly #dialects: readonly Dialect[];
+  readonly #turnOf: (agentId: string) => Promise<boolean>;
 
-  constructor({ sessions, enrolments, clock, dialects }: HandshakeParts) {
+  constructor({ sessions, enrolments, clock, dialects, turnOf }: HandshakeParts) {
     this.#sessions = sessions;
     this.#enrolments = enrolments;
     this.#clock = clock;
     this.#dialects = dialects;
+    this.#turnOf = turnOf ?? (() => Promise.resolve(true));
   }
 
   async enrol(offer: Offer, enrol: Enrol): Promise<EnrolAnswer> {
@@ -99,6 +104,8 @@ export class HandshakeService {
     if (!verifyInput(publicKey, proof, signature)) {
       return refused('SIGNATURE_INVALID', 'the enrolment is not signed with the key it brings');
     }
+    const unfit = explainUnfitEnrol(enrol);
+    if (unfit !== undefined) return refused('INVALID_INPUT', unfit);
     const result = await this.#enrolments.enrol(enrol, this.#clock.nowMs());
     switch (result.state) {
       case 'REFUSED':
@@ -128,6 +135,7 @@ export class HandshakeService {
 
   async #accept(entry: WaitingHello): Promise<Accepted | ReturnType<typeof refused> | { readonly kind: 'GONE' }> {
     const { agent } = entry;
+    if (!(await this.#turnOf(agent.id))) return { kind: 'GONE' };
     const acceptance = await this.#sessions.accept(entry, this.#clock.nowMs());
     if (acceptance.accepted) return { kind: 'ACCEPTED', ...acceptance, agent };
     switch (acceptance.reason) {
@@ -153,7 +161,7 @@ export class HandshakeService {
     if (agent.fingerprint !== hello.fingerprint) {
       await this.#sessions.quarantine(
         agent.id,
-        `its key was used from another Kubernetes cluster, of fingerprint ${hello.fingerprint}: its Secret or its cluster was copied`,
+        `its key was used from another Kubernetes cluster, of fingerprint ${showSafely(hello.fingerprint)}: its Secret or its cluster was copied`,
         this.#clock.nowMs(),
       );
       return refused(

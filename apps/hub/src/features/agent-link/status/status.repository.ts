@@ -7,9 +7,12 @@ import { removeFromDigest } from '#protocol';
 import type { DataSource, EntityManager } from 'typeorm';
 
 import { appendChanges } from '../../../platform/database/change-log.ts';
+import { admitLocal } from './agent-limits.repository.ts';
+import { joinRows, toBoundRow } from './bound-rows.ts';
 import { collectGuests, findPermitted, type GuestRow, lockStatuses, writeGuests } from './guest-numbers.ts';
 import { findInSync, UNREPORTED_HASH } from './status-digest.ts';
 import { claimHeads, confirmStatus } from './status-heads.ts';
+import type { AgentLimit } from './over-limit-teller.ts';
 import type { StatusEntry, StatusVerdicts, StatusWriter } from './status-ingest.ts';
 import {
   findLocallyDeleted,
@@ -24,17 +27,37 @@ import {
 } from './status.rules.ts';
 import { toLocalRow, toStatusRow, UPSERT_LOCAL, UPSERT_STATUS } from './status-rows.ts';
 
+/** Told of what an agent has too much of. */
+export type NoteOverLimit = (agentId: string, limit: AgentLimit, count: number) => void;
+
+interface Writing {
+  readonly nowMs: number;
+  readonly note: NoteOverLimit;
+}
+
 export class StatusRepository implements StatusWriter {
   readonly #dataSource: DataSource;
   readonly #clock: Clock;
+  readonly #onOverLimit: NoteOverLimit;
 
-  constructor(dataSource: DataSource, clock: Clock) {
+  constructor(dataSource: DataSource, clock: Clock, onOverLimit: NoteOverLimit = () => undefined) {
     this.#dataSource = dataSource;
     this.#clock = clock;
+    this.#onOverLimit = onOverLimit;
   }
 
-  commit(entries: readonly StatusEntry[]): Promise<StatusVerdicts> {
-    const nowMs = this.#clock.nowMs();
+  async commit(entries: readonly StatusEntry[]): Promise<StatusVerdicts> {
+    const notes: Parameters<NoteOverLimit>[] = [];
+    const verdicts = await this.#write(entries, {
+      nowMs: this.#clock.nowMs(),
+      note: (...note) => void notes.push(note),
+    });
+    for (const note of notes) this.#onOverLimit(...note);
+    return verdicts;
+  }
+
+  #write(entries: readonly StatusEntry[], writing: Writing): Promise<StatusVerdicts> {
+    const { nowMs } = writing;
     return this.#dataSource.transaction(async (tx) => {
       const { valid, fenced, behind } = await claimHeads(tx, entries);
       // Compared as stored before this commit: what follows the digest was changed after it was taken.
@@ -42,10 +65,10 @@ export class StatusRepository implements StatusWriter {
       if (inSync.size > 0) await confirmStatus(tx, inSync, nowMs);
       const { managed, local } = sortStatus(valid, await readKnown(tx, namedHubUids(valid)));
       const guests = await findPermitted(tx, collectGuests(valid));
-      if (managed.length > 0) await writeManaged(tx, managed, { guests, nowMs });
+      if (managed.length > 0) await writeManaged(tx, managed, guests, writing);
       else if (guests.length > 0) await lockStatuses(tx, hubUidsOf(guests));
       if (guests.length > 0) await writeGuests(tx, guests);
-      if (local.length > 0) await writeLocal(tx, local, nowMs);
+      if (local.length > 0) await writeLocal(tx, local, writing);
       await forgetUnreported(tx, valid);
       return { fenced, behind, inSync };
     });
@@ -70,17 +93,17 @@ const hubUidsOf = (guests: readonly GuestRow[]): readonly string[] => guests.map
 async function writeManaged(
   tx: EntityManager,
   managed: readonly ManagedItem[],
-  { guests, nowMs }: { readonly guests: readonly GuestRow[]; readonly nowMs: number },
+  guests: readonly GuestRow[],
+  { nowMs, note }: Writing,
 ): Promise<void> {
   await bookLocalDeletions(tx, findLocallyDeleted(managed), nowMs);
   await askAgain(tx, findReturned(managed));
   if (guests.length > 0) {
     await lockStatuses(tx, [...managed.map(({ known }) => known.hubUid), ...hubUidsOf(guests)]);
   }
-  const rows = await tx.query<{ hubUid: string }[]>(UPSERT_STATUS, [
-    JSON.stringify(managed.map(toStatusRow)),
-    new Date(nowMs),
-  ]);
+  const bound = managed.map((one) => toBoundRow(one, toStatusRow));
+  for (const { one } of bound.filter(({ isCut }) => isCut)) note(one.agentId, 'ITEM_BYTES', 1);
+  const rows = await tx.query<{ hubUid: string }[]>(UPSERT_STATUS, [joinRows(bound), new Date(nowMs)]);
   const hubUids = new Set(rows.map((row) => row.hubUid));
   const written = managed.filter(({ known }) => hubUids.has(known.hubUid));
   await countAnew(tx, written.filter(isCountedElsewhere));
@@ -162,7 +185,7 @@ async function countAnew(tx: EntityManager, items: readonly ManagedItem[]): Prom
   );
 }
 
-async function writeLocal(tx: EntityManager, local: readonly ReportedItem[], nowMs: number): Promise<void> {
+async function writeLocal(tx: EntityManager, local: readonly ReportedItem[], writing: Writing): Promise<void> {
   const gone = local.filter(({ item }) => item.gone);
   const present = local.filter(({ item }) => !item.gone);
   if (gone.length > 0) {
@@ -173,7 +196,27 @@ async function writeLocal(tx: EntityManager, local: readonly ReportedItem[], now
       [JSON.stringify(gone.map(toLocalRow))],
     );
   }
-  if (present.length > 0) await tx.query(UPSERT_LOCAL, [JSON.stringify(present.map(toLocalRow)), new Date(nowMs)]);
+  if (present.length > 0) await writePresent(tx, present, writing);
+}
+
+/** As many of them as the hub keeps of their agent. */
+async function writePresent(
+  tx: EntityManager,
+  local: readonly ReportedItem[],
+  { nowMs, note }: Writing,
+): Promise<void> {
+  const bound = local.map((one) => toBoundRow(one, toLocalRow));
+  for (const { one } of bound.filter(({ isCut }) => isCut)) note(one.agentId, 'ITEM_BYTES', 1);
+  const candidates = bound.map(({ one: { item, agentId, sessionNo }, text, bytes }) => {
+    const { kind, namespace, name } = item;
+    return { agentId, sessionNo, kind, namespace, name, bytes, text };
+  });
+  const admitted = await admitLocal(tx, candidates);
+  for (const [agentId, all] of Map.groupBy(candidates, (one) => one.agentId)) {
+    const left = all.length - admitted.filter((one) => one.agentId === agentId).length;
+    if (left > 0) note(agentId, 'LOCAL_OBJECTS', left);
+  }
+  if (admitted.length > 0) await tx.query(UPSERT_LOCAL, [joinRows(admitted), new Date(nowMs)]);
 }
 
 /**
