@@ -14,9 +14,9 @@ export interface ChangeRow extends ChangeCursor {
 const BATCH = 5_000;
 /**
  * A line carries the time at which its transaction began, by its replica's clock. Longer than any transaction and any
- * difference of clocks; with it a read looks at the partitions of an hour or two and not at all of a day.
+ * difference of clocks; with it a read looks at the partitions of two hours or three and not at all of a day.
  */
-const LATE_LINES_MS = 3_600_000;
+const LATE_LINES_MS = 2 * 3_600_000;
 
 @Injectable()
 export class ChangeLogRepository {

@@ -8,6 +8,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 
 import { appendChanges } from '../../platform/database/change-log.ts';
+import { readDatabaseMs } from '../../platform/database/partitions.ts';
 import { signalsOf } from '../../platform/database/signals.ts';
 import { type HubRuntime, RUNTIME } from '../../platform/lifecycle/hub-runtime.ts';
 import { IDS, type IdSource } from '../../platform/lifecycle/time-and-ids.ts';
@@ -58,26 +59,24 @@ export class MemberClustersService {
     const agentId = asAgentId(this.ids.newId());
     await rows.insertMemberCluster(tx, { id: memberClusterId, input, nowMs });
     await rows.insertAgent(tx, { id: agentId, memberClusterId, input, nowMs, emptyDigest: EMPTY_DIGEST });
-    const issued = await this.#issueToken(tx, { input: { ...input, agentId }, nowMs });
+    const issued = await this.#issueToken(tx, { input: { ...input, agentId } });
     await appendChanges(tx, nowMs, [{ topic: 'memberCluster', subject: memberClusterId, kind: 'CHANGED' }]);
     return succeed({ memberClusterId, agentId, ...issued });
   }
 
   /** A new token in place of one that no agent came with; the old one no longer counts. */
-  async reissueToken(tx: EntityManager, { input, nowMs }: Request<ReissueTokenInput>): Promise<Outcome<IssuedToken>> {
+  async reissueToken(tx: EntityManager, { input }: Request<ReissueTokenInput>): Promise<Outcome<IssuedToken>> {
     const agent = await rows.lockAgent(tx, input.agentId);
     if (agent?.state !== 'PENDING_TOKEN') return refuse('TOKEN_INVALID', 'an agent came with the token already');
     await rows.dropTokens(tx, agent.id);
-    return succeed(await this.#issueToken(tx, { input, nowMs }));
+    return succeed(await this.#issueToken(tx, { input }));
   }
 
-  async #issueToken(
-    tx: EntityManager,
-    { input, nowMs }: Pick<Request<ReissueTokenInput>, 'input' | 'nowMs'>,
-  ): Promise<IssuedToken> {
+  async #issueToken(tx: EntityManager, { input }: Pick<Request<ReissueTokenInput>, 'input'>): Promise<IssuedToken> {
     const { addresses, tls } = this.runtime;
     const token = `atoll_${this.ids.randomBytes(TOKEN_BYTES).toString('base64url')}`;
-    const tokenExpiresAt = new Date(nowMs + TOKEN_VALID_MS);
+    // By the clock of the database, which all replicas share: whichever the agent comes to judges it.
+    const tokenExpiresAt = new Date((await readDatabaseMs(tx)) + TOKEN_VALID_MS);
     await rows.insertToken(tx, Buffer.from(tokenHash(token), 'hex'), input.agentId, tokenExpiresAt);
     const hubAddress = input.hubAddress ?? addresses.agents[0] ?? '';
     const caCertificate = tls.trustBundle;

@@ -3,12 +3,13 @@
  * tombstones carry it, and each agent checks it again before it goes beyond its own limit. Only deletes that somebody
  * has asked for can be approved, so an approval never deletes anything by itself; all of those listed are, or none.
  */
-import { type Clock, type Outcome, refuse, succeed, type UserError } from '#domain';
+import { type Outcome, refuse, succeed, type UserError } from '#domain';
 import { Inject, Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { hasRole, mayRead, type Caller } from '../../platform/auth/index.ts';
+import { readDatabaseMs } from '../../platform/database/partitions.ts';
 import { decodeGlobalId, toUserError } from '../../platform/graphql/index.ts';
-import { CLOCK, IDS, type IdSource } from '../../platform/lifecycle/time-and-ids.ts';
+import { IDS, type IdSource } from '../../platform/lifecycle/time-and-ids.ts';
 import { changeDesired } from '../agent-link/index.ts';
 import { RunMutationService, type AuditNote } from '../audit/index.ts';
 import { PresentRedisClusterService } from './present-redis-cluster.service.ts';
@@ -39,7 +40,6 @@ export class ApproveDeletesService {
     private readonly repository: RedisClustersRepository,
     private readonly writes: RedisClusterWritesRepository,
     private readonly present: PresentRedisClusterService,
-    @Inject(CLOCK) private readonly clock: Clock,
     @Inject(IDS) private readonly ids: IdSource,
   ) {}
 
@@ -72,7 +72,8 @@ export class ApproveDeletesService {
     if (refusal) return refusal;
     const opened = await this.openAll(tx, input.redisClusterIds, viewer);
     if (!opened.ok) return opened;
-    const nowMs = this.clock.nowMs();
+    // By the clock by which it is judged.
+    const nowMs = await readDatabaseMs(tx);
     const expiresAt = new Date(nowMs + seconds * 1_000);
     const approval = { id: this.ids.newId(), by: viewer.name, at: new Date(nowMs), expiresAt };
     const uids = await this.writes.approveDeletes(tx, approval, opened.value);

@@ -152,7 +152,7 @@ export class RemoveRedisClusterService {
   private async judge(tx: EntityManager, row: RedisClusterRow, nowMs: number): Promise<void> {
     if (isHeldByBreaker(row.deletion_held_for)) return holdOn(tx, row.hub_uid, nowMs);
     const limits = await readDeleteLimits(tx, this.runtime.config.deleteLimits);
-    await judgeDeletes(tx, { agentId: row.agent_id, hubUids: [row.hub_uid] }, { limits, nowMs });
+    await judgeDeletes(tx, { agentId: row.agent_id, hubUids: [row.hub_uid] }, limits);
   }
 }
 

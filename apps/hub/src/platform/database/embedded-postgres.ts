@@ -168,7 +168,7 @@ async function launch(binaries: PostgresBinaries, folders: Folders, owner: Owner
 }
 
 async function answersWithin(socketDir: string, timeoutMs: number): Promise<boolean> {
-  for (const end = Date.now() + timeoutMs; Date.now() < end;) {
+  for (const end = performance.now() + timeoutMs; performance.now() < end;) {
     const client = new pg.Client({
       connectionString: formatUrl(socketDir, 'postgres'),
       connectionTimeoutMillis: 2_000,

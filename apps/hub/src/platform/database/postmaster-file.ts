@@ -45,8 +45,8 @@ export function isAlive(pid: number): boolean {
 
 /** Resolves true when the process is gone, false after the time-out. */
 export async function waitUntilGone(pid: number, timeoutMs: number): Promise<boolean> {
-  for (const end = Date.now() + timeoutMs; isAlive(pid);) {
-    if (Date.now() > end) return false;
+  for (const end = performance.now() + timeoutMs; isAlive(pid);) {
+    if (performance.now() > end) return false;
     await new Promise((done) => setTimeout(done, 20));
   }
   return true;

@@ -222,6 +222,7 @@ export class AgentConnection {
       desired: link.desired,
       turns: link.turns,
       nowMs: () => link.clock.nowMs(),
+      monotonicMs: () => link.clock.monotonicMs(),
       onSettled: (seconds) => link.metrics.deliverySeconds.observe(seconds),
       onFailure: (error) => this.#fail(error),
       onFenced: () => void this.#session?.endFenced().catch((error: unknown) => this.#fail(error)),

@@ -82,12 +82,12 @@ export class AgentListener implements BeforeApplicationShutdown {
     const { databaseSockets } = this.runtime;
     // Without its database this replica is of no use to those who would stay for their time.
     const mayStay = (): boolean => this.live.all.length > 0 && !databaseSockets.isGivenUp;
-    for (const end = Date.now() + waitMs; mayStay() && Date.now() < end;) await sleep(50);
+    for (const end = performance.now() + waitMs; mayStay() && performance.now() < end;) await sleep(50);
     for (const session of this.live.all) session.end('RESTART');
     await sleep(50);
     await this.#front.close();
     // The end of a WebSocket is told after that of its socket.
-    for (const end = Date.now() + 2_000; this.#connections.size > 0 && Date.now() < end;) await sleep(5);
+    for (const end = performance.now() + 2_000; this.#connections.size > 0 && performance.now() < end;) await sleep(5);
     await Promise.allSettled([...this.#closing]);
     await this.link.status.stop();
     await this.link.inventories.stop();

@@ -162,7 +162,7 @@ async function writeDeliveries(tx: EntityManager, steps: readonly Step[], nowMs:
       applied_hash: applied?.hash ?? null,
       set_state: change !== undefined,
       ...change,
-      next_attempt_at: toTime(change?.nextAttemptInMs, nowMs),
+      next_attempt_in_ms: change?.nextAttemptInMs ?? null,
     }));
   if (items.length === 0) return;
   await tx.query(
@@ -174,18 +174,15 @@ async function writeDeliveries(tx: EntityManager, steps: readonly Step[], nowMs:
        message = CASE WHEN i.set_state THEN i.message ELSE d.message END,
        retryable = CASE WHEN i.set_state THEN i.retryable ELSE d.retryable END,
        attempts = CASE WHEN i.set_state THEN i.attempts ELSE d.attempts END,
-       next_attempt_at = CASE WHEN i.set_state THEN i.next_attempt_at ELSE d.next_attempt_at END,
+       next_attempt_at = CASE WHEN i.set_state THEN now() + i.next_attempt_in_ms * interval '1 millisecond' ELSE d.next_attempt_at END,
        contested = CASE WHEN i.set_state THEN i.contested ELSE d.contested END
      FROM jsonb_to_recordset($1::jsonb) AS i(hub_uid uuid, set_applied boolean, applied_generation bigint, applied_hash text,
-       set_state boolean, state text, code text, message text, retryable boolean, attempts int, next_attempt_at timestamptz,
+       set_state boolean, state text, code text, message text, retryable boolean, attempts int, next_attempt_in_ms bigint,
        contested jsonb)
      WHERE d.hub_uid = i.hub_uid`,
     [JSON.stringify(items), new Date(nowMs)],
   );
 }
-
-const toTime = (inMs: number | null | undefined, nowMs: number): string | null =>
-  typeof inMs === 'number' ? new Date(nowMs + inMs).toISOString() : null;
 
 function toChange({ row, booking }: Step): Change[] {
   const base = { topic: 'redisCluster', subject: row.hubUid, projectId: row.projectId } as const;

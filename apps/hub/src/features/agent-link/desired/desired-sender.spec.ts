@@ -9,7 +9,7 @@ import type { TargetRow } from './desired-target.ts';
 import type { Turns } from './turns.ts';
 
 /** A sender whose agent should hold nothing at all, at revision 3, and the types of what it sent. */
-function begin(): { readonly sender: DesiredSender; readonly sent: string[] } {
+function begin(clock = { nowMs: 0, monotonicMs: 0 }): { readonly sender: DesiredSender; readonly sent: string[] } {
   const sent: string[] = [];
   const sender = new DesiredSender({
     agentId: 'a',
@@ -21,7 +21,8 @@ function begin(): { readonly sender: DesiredSender; readonly sent: string[] } {
       readChanges: () => Promise.resolve({ revision: 3, rows: [] }),
     } as unknown as DesiredRepository,
     turns: { run: <T>(work: () => Promise<T>) => work() } as unknown as Turns,
-    nowMs: () => 0,
+    nowMs: () => clock.nowMs,
+    monotonicMs: () => clock.monotonicMs,
     onSettled: () => undefined,
     onFailure: (error) => expect(error).toBeUndefined(),
     onFenced: () => undefined,
@@ -46,6 +47,23 @@ describe('a hint that comes before the session has begun', () => {
     expect(sent).toEqual([]);
     sender.start(mode, mode === 'SNAPSHOT' ? 0 : 2, beginning);
     await vi.waitFor(() => expect(sent).toEqual(expected));
+  });
+});
+
+describe('an ack that is lost', () => {
+  it.each([3_600_000, -3_600_000])('is waited for as long as ever after the clock stepped by %i ms', async (stepMs) => {
+    const clock = { nowMs: 0, monotonicMs: 0 };
+    const { sender, sent } = begin(clock);
+    sender.start('DELTA', 2, beginning);
+    await vi.waitFor(() => expect(sent).toHaveLength(1));
+    clock.nowMs += stepMs;
+    sender.askForDigest();
+    await new Promise((done) => setImmediate(done));
+    expect(sent).toHaveLength(1);
+    clock.monotonicMs += 121_000;
+    sender.askForDigest();
+    await vi.waitFor(() => expect(sent).toHaveLength(2));
+    sender.stop();
   });
 });
 
@@ -90,6 +108,7 @@ describe('a delete that has passed while the database may be of yesterday', () =
       desired: desired as unknown as DesiredRepository,
       turns: { run: <T>(work: () => Promise<T>) => work() } as unknown as Turns,
       nowMs: () => 0,
+      monotonicMs: () => 0,
       onSettled: () => undefined,
       onFailure: (error) => expect(error).toBeUndefined(),
       onFenced: () => undefined,

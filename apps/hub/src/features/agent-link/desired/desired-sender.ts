@@ -30,6 +30,8 @@ export interface SenderParts extends SessionKey {
   readonly desired: DesiredRepository;
   readonly turns: Turns;
   readonly nowMs: () => number;
+  /** For how long an ack is waited for: a step of the clock must neither end that nor make it an hour longer. */
+  readonly monotonicMs: () => number;
   readonly onSettled: (seconds: number) => void;
   readonly onFailure: (error: unknown) => void;
   /** This session may be told nothing any more. */
@@ -115,13 +117,13 @@ export class DesiredSender {
   /** True when it settles what was in flight. Acks beyond that are news of objects that waited. */
   onAcked(ack: DesiredAck): boolean {
     const inFlight = this.#inFlight;
-    if (inFlight) inFlight.heardAtMs = this.#parts.nowMs();
+    if (inFlight) inFlight.heardAtMs = this.#parts.monotonicMs();
     if (!inFlight || ack.revision < inFlight.revision) return false;
     this.#inFlight = undefined;
     // Not the higher of both: an agent that was ahead of a restored hub goes back to the snapshot's revision.
     this.#reached = inFlight.revision;
     this.#mode = 'DELTA';
-    this.#parts.onSettled((this.#parts.nowMs() - inFlight.sentAtMs) / 1_000);
+    this.#parts.onSettled((this.#parts.monotonicMs() - inFlight.sentAtMs) / 1_000);
     this.wake();
     return true;
   }
@@ -143,7 +145,7 @@ export class DesiredSender {
   }
 
   #waitsForAck(): boolean {
-    return this.#inFlight !== undefined && this.#parts.nowMs() - this.#inFlight.heardAtMs < ACK_TIMEOUT_MS;
+    return this.#inFlight !== undefined && this.#parts.monotonicMs() - this.#inFlight.heardAtMs < ACK_TIMEOUT_MS;
   }
 
   async #sendDelta(): Promise<void> {
@@ -218,7 +220,7 @@ export class DesiredSender {
   }
 
   #expectAck(revision: number, upserts: readonly TargetRow[]): void {
-    const sentAtMs = this.#parts.nowMs();
+    const sentAtMs = this.#parts.monotonicMs();
     this.#inFlight = { revision, sentAtMs, heardAtMs: sentAtMs };
     for (const row of upserts) this.sent.set(row.hubUid, { generation: row.hubGeneration, hash: row.specHash });
   }

@@ -13,6 +13,8 @@ import { holdDeletes, judgeDeletes } from './judge-deletes.ts';
 
 /** Changes read at once; more follow in the next Delta. */
 const CHANGES_PER_READ = 200;
+/** Three times what an attempt is ever put off by. */
+const NO_PAUSE_IS_LONGER_MS = 900_000;
 
 export interface ChangeSet {
   /** Reached when all rows have been processed. */
@@ -105,7 +107,7 @@ export class DesiredRepository {
 
   /**
    * Agents with a session here that have changes of the last `sinceMs` to be told, and objects of theirs whose next
-   * attempt became due in it. Both by an index over time, so that it costs what there is to tell, not the fleet.
+   * attempt became due in it, or lies further ahead than any pause: the clock was put back. Both by an index over time, so that it costs what there is to tell, not the fleet.
    */
   async findDue(replica: string, sinceMs: number): Promise<ReadonlyMap<string, readonly string[]>> {
     const rows = await this.#dataSource.query<{ agentId: string; hubUid: string | null }[]>(
@@ -116,8 +118,9 @@ export class DesiredRepository {
        UNION ALL
        SELECT s.agent_id, d.hub_uid FROM delivery AS d JOIN resource AS r ON r.hub_uid = d.hub_uid
        JOIN agent_session AS s ON s.agent_id = r.agent_id AND s.replica = $1 AND s.state = 'CONNECTED'
-       WHERE d.next_attempt_at <= now() AND d.next_attempt_at > now() - $2 * interval '1 millisecond'`,
-      [replica, sinceMs],
+       WHERE (d.next_attempt_at <= now() AND d.next_attempt_at > now() - $2 * interval '1 millisecond')
+         OR d.next_attempt_at > now() + $3 * interval '1 millisecond'`,
+      [replica, sinceMs, NO_PAUSE_IS_LONGER_MS],
     );
     const due = new Map<string, string[]>();
     for (const { agentId, hubUid } of rows) {
@@ -168,9 +171,9 @@ export class DesiredRepository {
   }
 
   /** Takes deletes without a verdict through the breaker. Returns the hubUids that may be sent. */
-  release(agentId: string, hubUids: readonly string[], nowMs: number): Promise<ReadonlySet<string>> {
+  release(agentId: string, hubUids: readonly string[]): Promise<ReadonlySet<string>> {
     return this.#dataSource.transaction(async (tx) =>
-      judgeDeletes(tx, { agentId, hubUids }, { limits: await this.#gate.readLimits(tx), nowMs }),
+      judgeDeletes(tx, { agentId, hubUids }, await this.#gate.readLimits(tx)),
     );
   }
 

@@ -8,6 +8,7 @@
 import type { EntityManager } from 'typeorm';
 
 import { LOCK } from '../../../platform/database/advisory-locks.ts';
+import { readDatabaseMs } from '../../../platform/database/partitions.ts';
 import {
   APPROVAL_IS_OVER,
   APPROVAL_IS_OVER_AND_OBJECT_BACK,
@@ -25,8 +26,9 @@ export interface DeletesOfAgent {
   readonly hubUids: readonly string[];
 }
 
-export interface Judge {
+interface Judge {
   readonly limits: DeleteLimits;
+  /** By the clock of the database: by a replica's, which may step, the deletes of the last hour would count no more. */
   readonly nowMs: number;
 }
 
@@ -60,8 +62,9 @@ export async function holdDeletes(
 export async function judgeDeletes(
   tx: EntityManager,
   { agentId, hubUids }: DeletesOfAgent,
-  judge: Judge,
+  limits: DeleteLimits,
 ): Promise<ReadonlySet<string>> {
+  const judge = { limits, nowMs: await readDatabaseMs(tx) };
   const rows = await lockDoomed(tx, { agentId, hubUids }, judge.nowMs);
   await tx.query('SELECT pg_advisory_xact_lock($1)', [LOCK.deleteBreaker]);
   const passed = new Set<string>();

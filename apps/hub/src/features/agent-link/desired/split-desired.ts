@@ -54,12 +54,9 @@ async function withhold(
 }
 
 /** Those without a verdict, and those whose approval is over, go through the breaker now. */
-async function release(
-  rows: readonly TargetRow[],
-  { agentId, desired, nowMs }: SplitParts,
-): Promise<ReadonlySet<string>> {
+async function release(rows: readonly TargetRow[], { agentId, desired }: SplitParts): Promise<ReadonlySet<string>> {
   const unjudged = rows.filter((row) => row.breaker === 'UNJUDGED' || row.breaker === 'EXPIRED');
   if (unjudged.length === 0) return new Set();
   const hubUids = unjudged.map((row) => row.hubUid);
-  return desired.release(agentId, hubUids, nowMs());
+  return desired.release(agentId, hubUids);
 }

@@ -47,13 +47,13 @@ export class EnrolmentRepository {
 
   async enrol(enrol: Enrol, nowMs: number): Promise<EnrolmentState> {
     const key = Buffer.from(enrol.publicKey, 'base64url');
-    const seen = await readToken(this.#dataSource.manager, enrol.token, nowMs);
+    const seen = await readToken(this.#dataSource.manager, enrol.token);
     return seen && seen.usedAt !== null ? answerRepeat(seen, key) : this.#enrolOnce(enrol, key, nowMs);
   }
 
   #enrolOnce(enrol: Enrol, key: Buffer, nowMs: number): Promise<EnrolmentState> {
     return this.#dataSource.transaction(async (tx) => {
-      const token = await readToken(tx, enrol.token, nowMs, 'FOR UPDATE');
+      const token = await readToken(tx, enrol.token, 'FOR UPDATE');
       if (!token) return TOKEN_INVALID;
       if (token.usedAt !== null) return answerRepeat(token, key);
       if (token.expired) return TOKEN_INVALID;
@@ -95,15 +95,14 @@ const hashOf = (token: string): Buffer => Buffer.from(tokenHash(token), 'hex');
 async function readToken(
   tx: EntityManager,
   token: string,
-  nowMs: number,
   lock: 'FOR UPDATE' | '' = '',
 ): Promise<TokenRow | undefined> {
   const rows = await tx.query<TokenRow[]>(
-    `SELECT t.agent_id AS "agentId", a.member_cluster_id AS "memberClusterId", t.expires_at < $2 AS expired,
+    `SELECT t.agent_id AS "agentId", a.member_cluster_id AS "memberClusterId", t.expires_at < now() AS expired,
        t.used_at AS "usedAt", a.state, a.scope_kind AS "scopeKind", a.scope_namespace AS "scopeNamespace",
        a.public_key AS "publicKey"
      FROM enrolment_token AS t JOIN agent AS a ON a.id = t.agent_id WHERE t.token_hash = $1 ${lock}`,
-    [hashOf(token), new Date(nowMs)],
+    [hashOf(token)],
   );
   return rows[0];
 }
