@@ -21,7 +21,13 @@ export interface HubIdentity {
   madeAt: Date;
 }
 
-const LINEAGE = `s.system_identifier::text AS "systemIdentifier", c.timeline_id AS "timelineId",
+/**
+ * A promoted standby writes to its new timeline at once, and tells it by pg_control_checkpoint() only after its next
+ * checkpoint, minutes later; so that is asked of a standby alone.
+ */
+const TIMELINE = `CASE WHEN pg_is_in_recovery() THEN c.timeline_id
+  ELSE ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int END`;
+const LINEAGE = `s.system_identifier::text AS "systemIdentifier", ${TIMELINE} AS "timelineId",
   d.oid || '/' || coalesce(to_regclass('hub_identity')::oid::text, '') AS "objectIds",
   CASE WHEN pg_is_in_recovery() THEN NULL ELSE (pg_current_wal_flush_lsn() - '0/0')::text END AS "walBytes"
   FROM pg_control_system() AS s, pg_control_checkpoint() AS c, pg_database AS d WHERE d.datname = current_database()`;

@@ -4,26 +4,19 @@
  * Without this everything that writes a change would fail until the next look at the partitions, ten minutes later.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { DataSource, EntitySubscriberInterface } from 'typeorm';
+import type { DataSource } from 'typeorm';
 
+import { onFailedStatement } from './on-failed-statement.ts';
 import { isPartitionMissing } from './sql-state.ts';
 
 const PAUSE_MS = 150;
 const TRIES = 20;
 
-/** Told of every statement of this data source that met a gap. Returns the way to stop. */
-export function onMissingPartition(dataSource: DataSource, listener: () => void): () => void {
-  const subscriber: EntitySubscriberInterface = {
-    afterQuery: ({ success, error }) => {
-      if (!success && isPartitionMissing(error ?? {})) listener();
-    },
-  };
-  dataSource.subscribers.push(subscriber);
-  return () => {
-    const at = dataSource.subscribers.indexOf(subscriber);
-    if (at >= 0) dataSource.subscribers.splice(at, 1);
-  };
-}
+/** `listener` hears of every statement of this data source that met a gap. Returns the way to stop. */
+export const onMissingPartition = (dataSource: DataSource, listener: () => void): (() => void) =>
+  onFailedStatement(dataSource, (error) => {
+    if (isPartitionMissing(error)) listener();
+  });
 
 /** `work` is a transaction of its own, and is done anew while the partition that it needs is being made: three seconds. */
 export async function untilPartitioned<T>(

@@ -7,6 +7,7 @@ import { endSilentConnection } from './end-silent-connection.ts';
 import type { LineageGuard } from './lineage-guard.ts';
 import { runHintsAfterCommit } from './after-commit.ts';
 import { parseTimestamp } from './parse-timestamp.ts';
+import { PoolConnections, type PoolRenewal } from './pool-renewal.ts';
 
 const INT8_OID = 20;
 /** One forgotten transaction would stop every reader of change_log, which reads below pg_snapshot_xmin (03). */
@@ -30,9 +31,10 @@ export interface Schema {
 export async function openDataSource(
   databaseUrl: string,
   schema: Schema,
-  replica: { readonly name: string; readonly sockets: DatabaseSockets },
+  replica: { readonly name: string; readonly sockets: DatabaseSockets; readonly renewal?: PoolRenewal },
   guard: LineageGuard,
 ): Promise<DataSource> {
+  const connections = new PoolConnections();
   const dataSource = new DataSource({
     type: 'postgres',
     entities: schema.entities as never,
@@ -44,6 +46,7 @@ export async function openDataSource(
       max: POOL_SIZE,
       verify: (client: pg.Client, done: (error?: Error) => void) => {
         endSilentConnection(client);
+        connections.add(client);
         guard.verify(client, done);
       },
       // Statements of ours are short: compiling one to machine code takes longer than running it.
@@ -53,6 +56,8 @@ export async function openDataSource(
     },
   });
   await dataSource.initialize();
+  connections.watch((dataSource.driver as unknown as { readonly master: pg.Pool }).master);
+  replica.renewal?.include(connections);
   pg.types.setTypeParser(INT8_OID, parseInt8);
   pg.types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, parseTimestamp);
   runHintsAfterCommit(dataSource);

@@ -21,12 +21,17 @@ interface Following {
   readonly listeners: ReadonlySet<() => void>;
   /** Reads the epoch; makes a new one when it is still `leave`, or one of before it: that database is gone. */
   readonly leaveEpoch: (manager: EntityManager, leave: HubIdentity) => Promise<HubIdentity>;
+  /** A connection of the pool leads to a standby: what is read there is old, and nothing can be written. */
+  readonly onStandby: () => void;
+  /** One leads to another database than is known: to the one before, or to a standby that was promoted meanwhile. */
+  readonly onStray: () => void;
 }
 
 type Found = DatabaseLineage & { readonly hubEpoch: string | null; readonly madeAt: Date | null };
 
 /** Returns the way to stop it. */
-export function followEpoch({ dataSource, guard, identity, log, listeners, leaveEpoch }: Following): () => void {
+export function followEpoch(following: Following): () => void {
+  const { dataSource, guard, identity, log, listeners, leaveEpoch, onStandby, onStray } = following;
   const adopt = ({ hubEpoch, madeAt }: HubIdentity): void => {
     if (hubEpoch === identity.hubEpoch) return;
     log.warn({ before: identity.hubEpoch, hubEpoch }, 'the database is another one than before: the hub epoch changes');
@@ -47,7 +52,10 @@ export function followEpoch({ dataSource, guard, identity, log, listeners, leave
   const look = async (): Promise<void> => {
     const [asked, told] = [guard.known, identity.hubEpoch];
     const [found] = await dataSource.query<Found[]>(READ_LINEAGE_AND_EPOCH);
-    if (!found?.hubEpoch || !guard.note(found, asked)) return;
+    if (!found?.hubEpoch) return;
+    if (found.walBytes === null) onStandby();
+    // New connections decide which of the two it is: what is open would be asked for ever.
+    if (!guard.note(found, asked)) return onStray();
     // A change that was just found is followed by itself.
     if (told === identity.hubEpoch) adopt({ hubEpoch: found.hubEpoch, madeAt: found.madeAt ?? identity.madeAt });
   };

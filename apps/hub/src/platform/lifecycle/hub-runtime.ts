@@ -6,7 +6,9 @@ import type { DatabaseSockets } from '../database/database-sockets.ts';
 import type { HubIdentity } from '../database/hub-identity.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { TlsMaterial } from '../tls/tls-material.ts';
+import type { AwakeClock } from './awake-clock.ts';
 import type { CommitWatch } from './commit-watch.ts';
+import type { OutageWatch } from './outage-watch.ts';
 import type { StopPatience } from './stop-patience.ts';
 
 /** Where the hub can be reached; known once it listens. */
@@ -43,9 +45,12 @@ export interface HubRuntime {
 export class Readiness {
   #draining = false;
   readonly commits: CommitWatch;
+  readonly outages: Pick<OutageWatch, 'current' | 'note'>;
+  /** Stands still while this process does. */
+  readonly awake: Pick<AwakeClock, 'nowMs'>;
 
-  constructor(commits: CommitWatch) {
-    this.commits = commits;
+  constructor({ commits, outages, awake }: Pick<Readiness, 'commits' | 'outages' | 'awake'>) {
+    [this.commits, this.outages, this.awake] = [commits, outages, awake];
   }
 
   get draining(): boolean {

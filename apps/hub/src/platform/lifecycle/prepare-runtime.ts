@@ -11,13 +11,12 @@ import { LineageGuard } from '../database/lineage-guard.ts';
 import { migrate } from '../database/migrate.ts';
 import { openDataSource, type Schema } from '../database/open-data-source.ts';
 import { makePartitions } from '../database/partitions.ts';
-import { ProbeConnection } from '../database/probe-connection.ts';
+import { PoolRenewal } from '../database/pool-renewal.ts';
 import { SignalConnection } from '../database/signal-connection.ts';
 import { signalsOf } from '../database/signals.ts';
 import { supervisePostgres } from '../database/supervise-postgres.ts';
 import { Metrics } from '../telemetry/metrics.ts';
 import { loadGivenTls, loadOwnTls, type TlsMaterial } from '../tls/tls-material.ts';
-import { CommitWatch } from './commit-watch.ts';
 import { lockDataFolder } from './data-folder-lock.ts';
 import { followEpoch } from './follow-epoch.ts';
 import { type HubRuntime, Readiness } from './hub-runtime.ts';
@@ -25,6 +24,7 @@ import { StartPatience } from './start-patience.ts';
 import { StopPatience } from './stop-patience.ts';
 import { systemClock, systemIds } from './time-and-ids.ts';
 import { readHubVersion } from './hub-version.ts';
+import { watchDatabase } from './watch-database.ts';
 
 type CleanUps = (() => Promise<unknown>)[];
 
@@ -39,14 +39,14 @@ export async function prepareRuntime(
   const patience = new StartPatience({ log, nowMs: () => systemClock.monotonicMs(), random: Math.random });
   const guard = new LineageGuard();
   const databaseSockets = new DatabaseSockets();
-  const connection = { name: replica, sockets: databaseSockets };
+  const renewal = new PoolRenewal(() => systemClock.monotonicMs());
+  const connection = { name: replica, sockets: databaseSockets, renewal };
   const dataSource = await patience.carry(() => openDataSource(databaseUrl, schema, connection, guard));
-  const probes = new ProbeConnection(databaseUrl, databaseSockets, guard);
-  const probe = (): Promise<void> => probes.probe();
-  const commits = new CommitWatch({ log, nowMs: () => systemClock.monotonicMs() });
+  const watch = watchDatabase({ dataSource, databaseUrl, sockets: databaseSockets, guard, renewal, log });
+  const { commits, probe } = watch;
   const countCommits = (): number => commits.count;
   const stopPatience = new StopPatience({ log, sockets: databaseSockets, probe, countCommits });
-  cleanUps.push(() => probes.close());
+  cleanUps.push(() => watch.close());
   // Runs after the pool has ended, which may wait for the database as well.
   cleanUps.push(() => Promise.resolve(stopPatience.end()));
   cleanUps.push(() => dataSource.destroy());
@@ -55,14 +55,13 @@ export async function prepareRuntime(
   const identity = await patience.carry(() => prepareDatabase(dataSource.manager));
   const epochListeners = new Set<() => void>();
   const following = { dataSource, guard, identity, log, listeners: epochListeners, leaveEpoch: prepareDatabase };
-  const stop = followEpoch(following);
+  const stop = followEpoch({ ...following, onStandby: watch.onStandby, onStray: watch.onStray });
   cleanUps.push(() => Promise.resolve(stop()));
   const signals = signalsOf(dataSource);
   const signalConnection = new SignalConnection(signals, databaseUrl, { replica, log, sockets: databaseSockets });
   cleanUps.push(() => signalConnection.close());
   await patience.carry(() => signalConnection.open());
-  const stopProbing = commits.start(probe);
-  cleanUps.push(() => Promise.resolve(stopProbing()));
+  watch.start();
   return {
     config,
     replica,
@@ -77,7 +76,7 @@ export async function prepareRuntime(
     epochListeners,
     tls: await loadTls(config),
     addresses: { api: '', agents: [] },
-    readiness: new Readiness(commits),
+    readiness: new Readiness(watch),
     stopPatience,
   };
 }

@@ -1,14 +1,18 @@
 import { Controller, Get, HttpException, HttpStatus, Inject } from '@nestjs/common';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { DataSource } from 'typeorm';
 
+import { explainOutage } from '../database/outage-text.ts';
+import { nameOutage, type Outage } from '../database/sql-state.ts';
 import { Readiness } from '../lifecycle/hub-runtime.ts';
 
 const DATABASE_TIMEOUT_MS = 2_000;
+const LOOK_MS = 100;
 
 /** Liveness asks nothing of others, or one slow database would restart every replica at once (03 rule 13). */
 @Controller()
 export class HealthController {
-  private asking: Promise<boolean> | undefined;
+  private asking: Promise<Outage | undefined> | undefined;
 
   constructor(
     @Inject(DataSource) private readonly dataSource: DataSource,
@@ -26,7 +30,8 @@ export class HealthController {
     if (!this.readiness.commits.isCommitting) {
       throw notReady('DATABASE_COMMITS_HANG', 'the database does not commit, or did not until a moment ago');
     }
-    if (!(await this.databaseAnswers())) throw notReady('DATABASE_SILENT', 'the database does not answer');
+    const outage = this.readiness.outages.current ?? (await this.databaseAnswers());
+    if (outage !== undefined) throw notReady(outage, explainOutage(outage));
     return { status: 'ok' };
   }
 
@@ -38,19 +43,30 @@ export class HealthController {
   }
 
   /** One question for all who ask meanwhile: nobody has to log in here, and each question takes a connection. */
-  private databaseAnswers(): Promise<boolean> {
+  private databaseAnswers(): Promise<Outage | undefined> {
     this.asking ??= this.askDatabase().finally(() => (this.asking = undefined));
     return this.asking;
   }
 
-  private async askDatabase(): Promise<boolean> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<boolean>((done) => (timer = setTimeout(() => done(false), DATABASE_TIMEOUT_MS)));
+  /** What it fails of, if it does. */
+  private async askDatabase(): Promise<Outage | undefined> {
+    const ended = new AbortController();
     const answer = this.dataSource.query('SELECT 1').then(
-      () => true,
-      () => false,
+      () => undefined,
+      (error: unknown) => {
+        this.readiness.outages.note(error);
+        return nameOutage(error) ?? 'DATABASE_SILENT';
+      },
     );
-    return Promise.race([answer, late]).finally(() => clearTimeout(timer));
+    return Promise.race([answer, this.silence(ended.signal)]).finally(() => ended.abort());
+  }
+
+  /** Resolves when this process was awake for so long: an answer that waits in the socket of a busy one is none of silence. */
+  private async silence(ended: AbortSignal): Promise<Outage> {
+    const { awake } = this.readiness;
+    const untilMs = awake.nowMs() + DATABASE_TIMEOUT_MS;
+    while (!ended.aborted && awake.nowMs() < untilMs) await sleep(Math.min(LOOK_MS, untilMs - awake.nowMs()));
+    return 'DATABASE_SILENT';
   }
 }
 
