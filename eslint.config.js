@@ -1,5 +1,6 @@
 // The size limits of docs/architecture.md are errors from the first commit, so that they never have to be retrofitted.
 import tseslint from 'typescript-eslint';
+import { noInheritedLookup } from './tools/lint/no-inherited-lookup.js';
 
 const sizes = (file, fn) => ({
   'max-lines': ['error', { max: file, skipBlankLines: false, skipComments: false }],
@@ -69,6 +70,13 @@ export default tseslint.config(
         { selector: 'ExportDefaultDeclaration', message: 'Named exports only.' },
       ],
     },
+  },
+  {
+    // What runs beside foreign names: specs, configuration, answers of servers.
+    files: ['apps/*/src/**/*.ts', 'libs/*/src/**/*.ts'],
+    ignores: ['**/*.spec.ts', 'libs/testing/**'],
+    plugins: { atoll: { rules: { 'no-inherited-lookup': noInheritedLookup } } },
+    rules: { 'atoll/no-inherited-lookup': 'error' },
   },
   { files: ['*.config.ts', '**/*.config.ts'], rules: { 'no-restricted-syntax': 'off' } },
 );

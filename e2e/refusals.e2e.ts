@@ -79,6 +79,12 @@ describe('the API server refuses by CEL, agent or no agent', () => {
       { ...SENTINEL_SPEC, auth: { users: [{ name: 'default', rules: '~* +@read' }] } },
       /choose another name/,
     ],
+    ['a directive called constructor', { ...STANDALONE_SPEC, config: { constructor: 'x' } }, /every object has it/],
+    [
+      'a label called toString',
+      { ...STANDALONE_SPEC, scheduling: { nodeSelector: { toString: 'x' } } },
+      /every object has it/,
+    ],
     ['hibernation without volumes', { ...SENTINEL_SPEC, hibernation: true }, /PersistentVolume/],
     ['a mode that does not exist', { ...STANDALONE_SPEC, mode: 'Magic' }, /mode/],
   ];

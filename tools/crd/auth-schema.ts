@@ -3,7 +3,7 @@
  * carry a password, or name a user of the operator; what they grant is judged by libs/domain, which knows the commands.
  */
 import { REFUSED_USER_NAMES, SPEC_LIMITS } from '#domain';
-import { duration, fields, list, text, type Schema } from './schema-parts.ts';
+import { duration, fields, ITEM_HAS_OWN_NAME, list, text, type Schema } from './schema-parts.ts';
 
 const secretRef = (description: string): Schema =>
   fields(
@@ -40,6 +40,7 @@ const user = fields(
   {
     required: ['name', 'rules'],
     'x-kubernetes-validations': [
+      ITEM_HAS_OWN_NAME,
       {
         rule: `!(self.name in [${names}])`,
         message: `auth.users: ${REFUSED_USER_NAMES.join(', ')} are users of the operator; choose another name.`,

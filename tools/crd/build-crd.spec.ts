@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { OPERATION_TYPES, OPERATOR_OWNED_CONFIG } from '#domain';
+import { INHERITED_NAMES, OPERATION_TYPES, OPERATOR_OWNED_CONFIG } from '#domain';
 import { buildCrd, buildSchema } from './build-crd.ts';
 import { buildOperationCrd, buildOperationSchema } from './operation-schema.ts';
 import type { Schema } from './schema-parts.ts';
@@ -56,6 +56,21 @@ describe('the RedisOperation CRD', () => {
 });
 
 describe('the RedisCluster CRD', () => {
+  it('refuses names that every object inherits, in each map and list of names that a user writes', () => {
+    const without: string[] = [];
+    const told = (schema: Schema): string =>
+      (schema['x-kubernetes-validations'] ?? []).map(({ rule, message }) => `${rule} ${message}`).join('\n');
+    const spec = buildSchema().properties?.['spec'] ?? {};
+    let maps = 0;
+    walk(spec, (schema, path) => {
+      if (schema.additionalProperties === undefined && path !== '.auth.users[]') return;
+      maps += 1;
+      for (const name of INHERITED_NAMES) if (!told(schema).includes(`'${name}'`)) without.push(`${path}: ${name}`);
+    });
+    expect(without).toEqual([]);
+    expect(maps).toBeGreaterThanOrEqual(7);
+  });
+
   it('names every operator-owned directive in a rule with its reason', () => {
     const config = buildSchema().properties?.['spec']?.properties?.['config'];
     const rules = config?.['x-kubernetes-validations'] ?? [];

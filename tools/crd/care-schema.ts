@@ -1,6 +1,6 @@
 /** The parts of the spec that say where pods run and how the agent cares for them: all of them optional. */
 import { MAINTENANCE_DAYS, SPEC_LIMITS } from '#domain';
-import { choice, duration, fields, flag, list, text, whole, type Schema } from './schema-parts.ts';
+import { choice, duration, fields, flag, list, NO_INHERITED_NAME, text, whole, type Schema } from './schema-parts.ts';
 
 const toleration = fields('One toleration, as in a pod.', {
   key: text('Key of the taint.', { maxLength: 317 }),
@@ -17,6 +17,7 @@ export const schedulingSchema = (): Schema =>
       description: 'Labels that a node must have.',
       additionalProperties: text('Value of the label.', { maxLength: 63 }),
       maxProperties: 32,
+      'x-kubernetes-validations': [NO_INHERITED_NAME],
     },
     tolerations: list('Taints that the pods accept.', toleration, { maxItems: SPEC_LIMITS.maxTolerations }),
     priorityClassName: text('PriorityClass of the pods.', { minLength: 1, maxLength: 253 }),

@@ -4,7 +4,7 @@
  * and keep every field, or an upgrade of the CRD loses data in silence.
  */
 import { NO_OLDER_VERSION } from './no-older-version.ts';
-import type { Schema } from './schema-parts.ts';
+import { NO_INHERITED_NAME, type Schema } from './schema-parts.ts';
 import { SNAPSHOT_NEEDS_VOLUME, VOLUME_GROWS } from './spec-rules.ts';
 
 type Finding = string;
@@ -57,6 +57,7 @@ const compareRules = (released: Schema, current: Schema, at: string): Finding[] 
   const known = new Set((released['x-kubernetes-validations'] ?? []).map(({ rule }) => rule));
   return (current['x-kubernetes-validations'] ?? [])
     .filter(({ rule }) => !known.has(rule) && !isSilentWithout(rule, released) && !TAKES_WHAT_WAS_TAKEN.has(rule))
+    .filter(({ rule }) => !REFUSES_ONLY_CHANGES.has(rule))
     .map(({ rule }) => `${at}: a rule was added that may refuse stored objects: ${rule}`);
 };
 
@@ -73,6 +74,13 @@ const isSilentWithout = (rule: string, released: Schema): boolean => {
 const TAKES_WHAT_WAS_TAKEN: ReadonlySet<string> = new Set(
   [VOLUME_GROWS, SNAPSHOT_NEEDS_VOLUME, NO_OLDER_VERSION].map(({ rule }) => rule),
 );
+
+/**
+ * Rules that refuse what a release took, and what no data set ran with. The API server asks such a rule again only when its
+ * own map changes (ratcheting, on from Kubernetes 1.30, the oldest that the charts install on): an object that was stored with
+ * such a name can be labelled, reported on and deleted, and its next change of that map must take the name out.
+ */
+const REFUSES_ONLY_CHANGES: ReadonlySet<string> = new Set([NO_INHERITED_NAME.rule]);
 
 const compareChildren = (released: Schema, current: Schema, path: string): Finding[] => {
   const findings = Object.entries(released.properties ?? {}).flatMap(([name, child]) =>

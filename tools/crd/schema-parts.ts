@@ -1,3 +1,5 @@
+import { INHERITED_NAMES } from '#domain';
+
 /** The few shapes of an OpenAPI v3 structural schema that the CRDs are made of. No `default:` anywhere (04). */
 export interface Schema {
   readonly type?: 'object' | 'string' | 'integer' | 'boolean' | 'array' | 'number';
@@ -30,6 +32,21 @@ export interface Rule {
   readonly message: string;
   readonly fieldPath?: string;
 }
+
+const inheritedNames = INHERITED_NAMES.map((name) => `'${name}'`).join(', ');
+
+/** For a map whose keys the user chooses. A program that looks up such a name finds what nobody set. */
+export const NO_INHERITED_NAME: Rule = {
+  rule: `!self.exists(k, k in [${inheritedNames}])`,
+  message: `A name may not be ${INHERITED_NAMES.join(', ')}: every object has it by itself.`,
+};
+
+/** The same for the items of a list that have names. */
+export const ITEM_HAS_OWN_NAME: Rule = {
+  rule: `!(self.name in [${inheritedNames}])`,
+  message: NO_INHERITED_NAME.message,
+  fieldPath: '.name',
+};
 
 export const text = (description: string, more: Partial<Schema> = {}): Schema => ({
   type: 'string',
@@ -81,6 +98,7 @@ const quantities = (description: string): Schema => ({
   description,
   additionalProperties: quantity,
   maxProperties: 16,
+  'x-kubernetes-validations': [NO_INHERITED_NAME],
 });
 
 export const resources = (description: string): Schema =>

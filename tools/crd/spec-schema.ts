@@ -13,6 +13,7 @@ import {
   fields,
   flag,
   list,
+  NO_INHERITED_NAME,
   quantityText,
   resources,
   text,
@@ -98,7 +99,7 @@ const config: Schema = {
     maxLength: SPEC_LIMITS.maxConfigValueLength,
     pattern: '^[ !#-&(-\\[\\]-~]*$',
   },
-  'x-kubernetes-validations': configRules(),
+  'x-kubernetes-validations': [...configRules(), NO_INHERITED_NAME],
 };
 
 const persistence = fields('Whether and how the data outlive a crash.', {

@@ -1,4 +1,5 @@
 /** Whom a server should let in, with passwords as SHA-256: for comparing what it says, and for setting its users. */
+import { ownValue } from '#domain';
 import type { RedisClusterObject } from '#domain';
 import {
   REPLICATION_USER,
@@ -21,15 +22,15 @@ export const aclExpectation = (
   const wanted = Object.entries(wantedUsers(resolveSpec(spec), component));
   const users = wanted.flatMap(([name, { passwordKey, rules }]): [string, ExpectedUser][] => {
     if (passwordKey === undefined) return [[name, { rules }]];
-    if (values[passwordKey] === undefined) return [];
+    if (ownValue(values, passwordKey) === undefined) return [];
     return [
       [
         name,
         {
           rules,
-          ...hashOf('current', values[passwordKey]),
-          ...hashOf('next', values[nextPasswordKey(passwordKey)]),
-          ...hashOf('previous', values[previousPasswordKey(passwordKey)]),
+          ...hashOf('current', ownValue(values, passwordKey)),
+          ...hashOf('next', ownValue(values, nextPasswordKey(passwordKey))),
+          ...hashOf('previous', ownValue(values, previousPasswordKey(passwordKey))),
         },
       ],
     ];

@@ -1,5 +1,5 @@
 /** Joins the observer to the names and layouts of libs/manifests, which it may not import itself. */
-import { dataSetIdOf } from '#domain';
+import { dataSetIdOf, ownValue } from '#domain';
 import type { RedisClusterObject } from '#domain';
 import { aclExpectation } from './acl-expectation.ts';
 import {
@@ -33,7 +33,7 @@ export const namesOf = (resource: RedisClusterObject): ObjectNames =>
 /** The current password, and where it is refused those that are valid besides while a rotation is on. */
 const operatorLogin: DataSetAccess['redisLogin'] = (values, refusals) => {
   const passwords = [OPERATOR_USER, previousPasswordKey(OPERATOR_USER), nextPasswordKey(OPERATOR_USER)]
-    .map((key) => values[key])
+    .map((key) => ownValue(values, key))
     .filter((value) => value !== undefined);
   const password = passwords[refusals % Math.max(passwords.length, 1)];
   return password === undefined ? undefined : { username: OPERATOR_USER, password };

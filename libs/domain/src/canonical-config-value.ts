@@ -4,6 +4,7 @@
  * in bytes, booleans and enums in lower case, buffer limits as all classes in bytes, event letters in an order of the
  * server's. Without it a value that is right is set again on every pass.
  */
+import { ownValue, setOwnValue } from './own-value.ts';
 import { parseRedisMemory } from './parse-quantity.ts';
 
 /** Values whose letters have a case of their own. */
@@ -35,7 +36,7 @@ const canonicalEvents = (value: string): string => [...new Set(value.replace('A'
 /** A class that is not named stays as it is on the server, so only the named ones are compared. */
 const includesBufferLimits = (live: string, wanted: string): boolean => {
   const has = readBufferLimits(live);
-  return Object.entries(readBufferLimits(wanted)).every(([kind, limits]) => has[kind] === limits);
+  return Object.entries(readBufferLimits(wanted)).every(([kind, limits]) => ownValue(has, kind) === limits);
 };
 
 const readBufferLimits = (value: string): Readonly<Record<string, string>> => {
@@ -44,7 +45,7 @@ const readBufferLimits = (value: string): Readonly<Record<string, string>> => {
   for (let index = 0; index < words.length && words[index] !== ''; index += 4) {
     const kind = (words[index] ?? '').toLowerCase();
     const amounts = words.slice(index + 1, index + 4).map(canonicalWord);
-    limits[kind === 'slave' ? 'replica' : kind] = amounts.join(' ');
+    setOwnValue(limits, kind === 'slave' ? 'replica' : kind, amounts.join(' '));
   }
   return limits;
 };
@@ -57,4 +58,4 @@ const RENAMED: Readonly<Record<string, string>> = {
 
 /** The name that two spellings of one directive share: the engines keep the old ones (`slave-*`, `*-ziplist-*`). */
 export const canonicalConfigName = (name: string): string =>
-  RENAMED[name] ?? name.replace('slave', 'replica').replace('-ziplist-', '-listpack-');
+  ownValue(RENAMED, name) ?? name.replace('slave', 'replica').replace('-ziplist-', '-listpack-');

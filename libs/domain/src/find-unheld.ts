@@ -3,6 +3,7 @@
  * whole, so such a spec is not sent: it would be refused, or, worse, a pruned field would be read as its default. Only
  * what a recorded schema surely lacks is named; where nothing is recorded, the member cluster decides.
  */
+import { ownValue } from './own-value.ts';
 
 /** 1: any value. A list: these words alone. An object: these fields, `[]` the items of a list, `*` every key of a map. */
 export type KnownFields = 1 | readonly string[] | { readonly [field: string]: KnownFields };
@@ -27,7 +28,7 @@ function look(value: unknown, known: KnownFields, path: string): readonly string
   }
   if (typeof value !== 'object') return [];
   return Object.entries(value).flatMap(([name, inner]) => {
-    const field = known['*'] ?? (Object.hasOwn(known, name) ? known[name] : undefined);
+    const field = known['*'] ?? ownValue(known, name);
     return field === undefined ? [`${path}.${name}`] : look(inner, field, `${path}.${name}`);
   });
 }

@@ -19,6 +19,7 @@ export * from './log/name-line.ts';
 export * from './names.ts';
 export * from './operator-owned-config.ts';
 export * from './outcome.ts';
+export * from './own-value.ts';
 export * from './parse-duration.ts';
 export * from './parse-quantity.ts';
 export * from './plan.ts';

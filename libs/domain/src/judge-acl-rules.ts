@@ -6,6 +6,7 @@
  * Which categories hold such commands: ACL CAT of Redis 7.0.15, 8.6.3 and Valkey 9.1.2.
  */
 import { findHelloRight } from './hello-channel.ts';
+import { ownValue } from './own-value.ts';
 
 const BROAD = new Set(['allcommands', '+@all', '+@admin', '+@dangerous', '+@slow', '+@connection']);
 const TAKES_BACK = new Set(['nocommands', '-@all', '-@admin', '-@dangerous']);
@@ -123,6 +124,6 @@ const explainHello = (words: readonly string[]): string | undefined => {
 
 const isForbidden = (command: string): boolean => {
   const [name = '', subcommand] = command.split('|');
-  const harmless = Object.hasOwn(FORBIDDEN, name) ? FORBIDDEN[name] : undefined;
+  const harmless = ownValue(FORBIDDEN, name);
   return harmless !== undefined && (subcommand === undefined || !harmless.includes(subcommand));
 };

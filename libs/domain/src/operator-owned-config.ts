@@ -4,6 +4,8 @@
  * server, or let two primaries write. One table for the CRD's CEL rule, the hub's userErrors and SpecRejected.
  * Source: table of ownership in docs, measured on 7.0 to 9.1.
  */
+import { ownValue } from './own-value.ts';
+
 const ADDRESS = 'addresses and ports belong to the operator';
 const FILES = 'file places belong to the operator';
 const CREDENTIALS = 'users and passwords are made by the operator; read them from the connection Secret';
@@ -84,7 +86,8 @@ export const OPERATOR_OWNED_SUFFIXES: readonly string[] = OWNED_SUFFIXES.map(([s
 /** Why a user may not set this directive, as half a sentence; undefined when he may. Names ignore case, as Redis does. */
 export const explainOwnedConfig = (directive: string): string | undefined => {
   const name = directive.toLowerCase();
-  if (Object.hasOwn(OPERATOR_OWNED_CONFIG, name)) return OPERATOR_OWNED_CONFIG[name];
+  const owned = ownValue(OPERATOR_OWNED_CONFIG, name);
+  if (owned !== undefined) return owned;
   return (
     OWNED_PREFIXES.find(([prefix]) => name.startsWith(prefix))?.[1] ??
     OWNED_SUFFIXES.find(([suffix]) => name.endsWith(suffix))?.[1]

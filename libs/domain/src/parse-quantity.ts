@@ -2,6 +2,8 @@
  * Kubernetes quantities as numbers, so that two spellings of one amount compare equal (`1Gi` and `1024Mi`, `500m` and
  * `0.5`). Grammar: https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/quantity/
  */
+import { ownValue } from './own-value.ts';
+
 const SUFFIX: Readonly<Record<string, number>> = {
   n: 1e-9,
   u: 1e-6,
@@ -27,7 +29,7 @@ export const parseQuantity = (text: string): number | undefined => {
   const match = QUANTITY.exec(text);
   if (match === null) return undefined;
   const [, digits = '', exponent = '', suffix = ''] = match;
-  const factor = SUFFIX[suffix];
+  const factor = ownValue(SUFFIX, suffix);
   return factor === undefined ? undefined : Number(`${digits}${exponent}`) * factor;
 };
 
@@ -46,6 +48,6 @@ const REDIS_UNIT: Readonly<Record<string, number>> = {
 export const parseRedisMemory = (text: string): number | undefined => {
   const match = /^(\d+)(b|k|kb|m|mb|g|gb)?$/i.exec(text);
   if (match === null) return undefined;
-  const factor = REDIS_UNIT[(match[2] ?? '').toLowerCase()];
+  const factor = ownValue(REDIS_UNIT, (match[2] ?? '').toLowerCase());
   return factor === undefined ? undefined : Number(match[1]) * factor;
 };

@@ -4,6 +4,7 @@
  * lies in a member cluster, leaves such a directive out and tells it as rejected, and all the others are applied.
  * Source: redis-engine section 2, "Dangerous though accepted at run time", measured on 7.0.15.
  */
+import { ownValue } from './own-value.ts';
 import { isTooSmallToRun } from './derive-maxmemory.ts';
 import { parseRedisMemory } from './parse-quantity.ts';
 
@@ -99,7 +100,8 @@ const JUDGES: Readonly<Record<string, Judge>> = {
 /** Why this value may not be applied, as half a sentence; undefined when nothing speaks against it. */
 export const explainUnsafeConfig = (name: string, value: string): string | undefined => {
   if (OF_TEST_BUILDS.has(name)) return 'it is for tests of the engine itself';
-  if (Object.hasOwn(FOR_WHO_RUNS_THE_SERVER, name)) return FOR_WHO_RUNS_THE_SERVER[name];
+  const forOthers = ownValue(FOR_WHO_RUNS_THE_SERVER, name);
+  if (forOthers !== undefined) return forOthers;
   if (name.startsWith('rdma-')) return 'addresses and ports belong to the operator';
-  return Object.hasOwn(JUDGES, name) ? JUDGES[name]?.(value.trim()) : undefined;
+  return ownValue(JUDGES, name)?.(value.trim());
 };

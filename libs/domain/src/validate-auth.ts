@@ -1,6 +1,7 @@
 /** spec.auth: names and rules of users, references to Secrets, and how long an old password stays valid. */
 import { explainAclRules } from './judge-acl-rules.ts';
 import { parseDurationMs } from './parse-duration.ts';
+import { isInheritedName } from './own-value.ts';
 import { isDnsSubdomain } from './pod-field-grammar.ts';
 import { REFUSED_USER_NAMES, type AclUserSpec, type AuthSpec, type SecretKeyRef } from './redis-cluster-spec.ts';
 import { SPEC_LIMITS, specProblem, type SpecProblem } from './spec-problem.ts';
@@ -55,6 +56,7 @@ const validateUsers = (users: readonly AclUserSpec[]): SpecProblem[] => {
 /** The Secret of a user is called `<name>-user-<user>`: two RedisClusters must never mean one Secret. */
 const explainUserName = (name: string): string | undefined => {
   if (REFUSED_USER_NAMES.includes(name)) return `${name} is a user of the operator; choose another name.`;
+  if (isInheritedName(name)) return `${name} is a name that every object has by itself; choose another name.`;
   if (!USER_NAME.test(name) || name.length > SPEC_LIMITS.maxUserNameLength) {
     return `${name} is no name of a user: a-z, 0-9 and -, beginning with a letter, at most ${SPEC_LIMITS.maxUserNameLength}.`;
   }

@@ -4,6 +4,7 @@
  * (condition SpecRejected), and the whole of what CEL cannot express: quantities against each other, the catalogue of
  * engines, value grammar. Without it a wrong value surfaces as a pod in CrashLoopBackOff.
  */
+import { ownValue } from './own-value.ts';
 import { ENGINE_LINES, engineLine } from './engine-catalogue.ts';
 import { explainOwnedConfig } from './operator-owned-config.ts';
 import { parseDurationMs } from './parse-duration.ts';
@@ -16,6 +17,7 @@ import { explainUnsafeConfig } from './unsafe-config.ts';
 import { validateAuth } from './validate-auth.ts';
 import { validateCare } from './validate-care.ts';
 import { validateMemory } from './validate-memory.ts';
+import { validateNames } from './validate-names.ts';
 
 /** Fewest data pods a mode makes sense with: Sentinel needs somebody to fail over to. */
 export const MIN_SIZE: Readonly<Record<Mode, number>> = { Standalone: 1, Replication: 1, Sentinel: 2 };
@@ -41,6 +43,7 @@ export const validateSpec = (spec: RedisClusterSpec): readonly SpecProblem[] => 
   ...validateVolumeUse(spec),
   ...validateAuth(spec.auth ?? {}),
   ...validateCare(spec),
+  ...validateNames(spec),
 ];
 
 /**
@@ -56,7 +59,7 @@ export const validateNewSpec = (spec: RedisClusterSpec): readonly SpecProblem[] 
 ];
 
 const validateEngine = ({ engine }: RedisClusterSpec): SpecProblem[] => {
-  const lines = ENGINE_LINES[engine.type] ?? [];
+  const lines = ownValue<readonly string[]>(ENGINE_LINES, engine.type) ?? [];
   if (/^\d+\.\d+(\.\d+)?$/.test(engine.version) && lines.includes(engineLine(engine.version))) return [];
   const known = lines.length > 0 ? `${engine.type} ${lines.join(', ')}` : 'Redis and Valkey';
   return [problem('engine/version', 'UNSUPPORTED_VERSION', `${engine.version} is not supported; use one of ${known}.`)];
@@ -73,7 +76,7 @@ const validateSize = ({ mode, size }: RedisClusterSpec): SpecProblem[] => {
   if (mode === 'Standalone' && size !== 1) {
     return [problem('size', 'INVALID_SIZE', 'Standalone has one pod; leave size out, or set mode Replication.')];
   }
-  const min = MIN_SIZE[mode] ?? 1;
+  const min = ownValue(MIN_SIZE, mode) ?? 1;
   if (Number.isInteger(size) && size >= min && size <= SPEC_LIMITS.maxSize) return [];
   return [problem('size', 'INVALID_SIZE', `${mode} takes a size from ${min} to ${SPEC_LIMITS.maxSize}, not ${size}.`)];
 };
@@ -132,7 +135,7 @@ const validateConfig = (config: Readonly<Record<string, string>>): SpecProblem[]
     return [problem('config', 'INVALID_CONFIG', `At most ${SPEC_LIMITS.maxConfigKeys} directives are accepted.`)];
   }
   return names.flatMap((name) => {
-    const found = explainConfigProblem(name, config[name] ?? '');
+    const found = explainConfigProblem(name, ownValue(config, name) ?? '');
     return found === undefined ? [] : [problem(`config/${name}`, found.code, found.message)];
   });
 };
@@ -187,7 +190,7 @@ const explainQuantityProblem = (
   if (wanted === undefined) {
     return { code: 'INVALID_QUANTITY', message: `${amount} is no Kubernetes quantity.` };
   }
-  const limit = limits?.[name] ?? '';
+  const limit = ownValue(limits, name) ?? '';
   if (part === 'limits' || wanted <= (readAmount(limit) ?? Infinity) * ROUNDING) return undefined;
   const message = `The request of ${amount} ${name} is above its limit of ${limit}; lower it or raise the limit.`;
   return { code: 'INVALID_RESOURCE', message };

@@ -1,4 +1,5 @@
 /** Names why no answer came, from Node's error codes. */
+import { ownValue } from '#domain';
 import { KubeError } from './kube-error.ts';
 
 const REASON_BY_CODE: Readonly<Record<string, string>> = {
@@ -12,7 +13,7 @@ const TLS_CODE = /^(ERR_TLS|ERR_SSL|CERT_|UNABLE_TO_|DEPTH_ZERO|SELF_SIGNED|HOST
 export function errorOfTransport(what: string, error: unknown): KubeError {
   if (error instanceof KubeError) return error;
   const code = codeOf(error);
-  const reason = REASON_BY_CODE[code] ?? (TLS_CODE.test(code) ? 'TLS' : 'UNREACHABLE');
+  const reason = ownValue(REASON_BY_CODE, code) ?? (TLS_CODE.test(code) ? 'TLS' : 'UNREACHABLE');
   const text = error instanceof Error && error.message !== '' ? error.message : String(error);
   return new KubeError({ reason, message: `${what}: ${text}${code === '' ? '' : ` (${code})`}`, cause: error });
 }

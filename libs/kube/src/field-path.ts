@@ -3,6 +3,8 @@
  * `spec.users[name="app"].acl`, `metadata.finalizers[="x"]`. A field's own name may hold dots (`config` keys, labels),
  * so a path is never cut at dots: the object is walked and each step must match the text, longest name first.
  */
+import { ownValue } from '#domain';
+
 type Fields = Readonly<Record<string, unknown>>;
 
 const isFields = (value: unknown): value is Fields =>
@@ -33,7 +35,7 @@ function find(value: unknown, path: string, steps: readonly (string | number)[])
     .filter((name) => rest.startsWith(name) && /^($|[.[])/.test(rest.slice(name.length)))
     .sort((a, b) => b.length - a.length);
   for (const name of names) {
-    const found = find(value[name], rest.slice(name.length), [...steps, name]);
+    const found = find(ownValue(value, name), rest.slice(name.length), [...steps, name]);
     if (found !== undefined) return found;
   }
   return undefined;
@@ -55,8 +57,8 @@ function itemTexts(item: unknown, path: string, index: number): string[] {
   const texts = [`[${index}]`, formatValue(item)];
   if (isFields(item)) {
     const names = Object.keys(item).filter((name) => path.includes(`${name}=`));
-    texts.push(formatKey(Object.fromEntries(names.map((name) => [name, item[name]]))));
-    for (const name of names) texts.push(formatKey({ [name]: item[name] }));
+    texts.push(formatKey(Object.fromEntries(names.map((name) => [name, ownValue(item, name)]))));
+    for (const name of names) texts.push(formatKey({ [name]: ownValue(item, name) }));
   }
   return texts;
 }
@@ -87,7 +89,7 @@ function compareSteps(a: readonly (string | number)[], b: readonly (string | num
 function removeAt(container: unknown, [step, ...rest]: readonly (string | number)[]): void {
   if (step === undefined || typeof container !== 'object' || container === null) return;
   if (rest.length > 0) {
-    const child = (container as Record<string | number, unknown>)[step];
+    const child = ownValue(container as Record<string, unknown>, String(step));
     removeAt(child, rest);
     if (!isFields(child) || Object.keys(child).length > 0) return;
   }
@@ -109,7 +111,7 @@ export function withValuesAt<T>(object: T, source: unknown, paths: readonly stri
 /** Defined and not assigned: a foreign name such as `__proto__` is a field like any other. */
 function setAt(container: unknown, [step, ...rest]: readonly (string | number)[], value: unknown): void {
   if (step === undefined || !isFields(container)) return;
-  const own = Object.hasOwn(container, step) ? container[step] : undefined;
+  const own = ownValue(container as Record<string, unknown>, String(step));
   const child = rest.length === 0 ? value : isFields(own) ? own : {};
   Object.defineProperty(container, step, { value: child, enumerable: true, configurable: true, writable: true });
   setAt(child, rest, value);

@@ -2,6 +2,7 @@
  * Picks one context out of a kubeconfig. Pure: text in, plain data out; file references stay references, relative ones
  * made absolute against the file's folder as kubectl does. What is not supported is an error, never ignored silently.
  */
+import { ownValue } from '#domain';
 import { isAbsolute, join } from 'node:path';
 import type { Cluster, Context, User } from '@kubernetes/client-node';
 
@@ -36,10 +37,11 @@ const asFields = (value: unknown): Fields =>
 const asText = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
 
 function findNamed(document: Fields, list: string, entry: string, name: string | undefined): Fields {
-  const entries = Array.isArray(document[list]) ? (document[list] as unknown[]).map(asFields) : [];
+  const listed = ownValue(document, list);
+  const entries = Array.isArray(listed) ? listed.map(asFields) : [];
   const found = entries.find((candidate) => candidate['name'] === name);
   if (found === undefined) throw new Error(`kubeconfig has no ${entry} named "${name ?? ''}"`);
-  return asFields(found[entry]);
+  return asFields(ownValue(found, entry));
 }
 
 /** `document` is the parsed YAML; `folder` is where the file lies. */
@@ -115,8 +117,8 @@ const absolute = (path: string, folder: string): string => (isAbsolute(path) ? p
 
 /** `NAME-data` (base64) wins over the file `NAME`, as in kubectl. */
 function material(fields: Fields, name: string, folder: string): Material | undefined {
-  const data = asText(fields[`${name}-data`]);
+  const data = asText(ownValue(fields, `${name}-data`));
   if (data !== undefined) return { inline: Buffer.from(data, 'base64').toString('utf8') };
-  const file = asText(fields[name]);
+  const file = asText(ownValue(fields, name));
   return file === undefined ? undefined : { file: absolute(file, folder) };
 }

@@ -21,6 +21,7 @@ import {
   RESTART_ONLY_CONFIG,
   RESTART_ONLY_SINCE_RENDER_VERSION_2,
   type ResolvedSpec,
+  ownValue,
 } from '#domain';
 
 export const MIN_REPLICAS_MAX_LAG_S = 10;
@@ -69,7 +70,7 @@ export const renderRedisConfig = (spec: ResolvedSpec): string => {
   const directives = redisDirectives(spec);
   const lines = Object.keys(directives)
     .sort()
-    .map((name) => `${name} ${directives[name] || '""'}`);
+    .map((name) => `${name} ${ownValue(directives, name) || '""'}`);
   return `${lines.join('\n')}\n`;
 };
 
@@ -84,7 +85,7 @@ export const restartHash = (spec: ResolvedSpec, renderVersion: number): string =
     .filter((name) => RESTART_ONLY_CONFIG.has(name))
     .filter((name) => renderVersion > 1 || !RESTART_ONLY_SINCE_RENDER_VERSION_2.has(name))
     .sort()
-    .map((name) => `${name}=${directives[name]}`)
+    .map((name) => `${name}=${ownValue(directives, name)}`)
     .join('\n');
   return createHash('sha256').update(text).digest('hex').slice(0, 16);
 };

@@ -5,7 +5,15 @@
  * was cut off at. `<name>-connection` is what clients read, `<name>-user-<user>` what those of a further user read. Passwords enter here as values and go nowhere but into these Secrets.
  */
 import { createHash } from 'node:crypto';
-import { ANNOTATION, API_GROUP, REDIS_PORT, SENTINEL_PORT, type KubeObject, type ResolvedSpec } from '#domain';
+import {
+  ANNOTATION,
+  API_GROUP,
+  REDIS_PORT,
+  SENTINEL_PORT,
+  type KubeObject,
+  type ResolvedSpec,
+  ownValue,
+} from '#domain';
 import { childAnnotations, childLabels, type ChildOwner } from './labels.ts';
 import type { ObjectNames } from './names.ts';
 
@@ -89,7 +97,7 @@ export const renderConnection = (
 export const digestSecretData = (data: Readonly<Record<string, string>>): string => {
   const hash = createHash('sha256');
   for (const key of Object.keys(data).sort()) {
-    const value = data[key] ?? '';
+    const value = ownValue(data, key) ?? '';
     hash.update(`${key.length}:${key}${value.length}:${value}`);
   }
   return hash.digest('hex').slice(0, 16);

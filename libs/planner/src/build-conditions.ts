@@ -2,7 +2,7 @@
  * The conditions of one pass, from health and findings; every type is always present, so that nobody has to guess what
  * an absent one means. kstatus reads Ready, Reconciling and Stalled; the rest is for people and alerts.
  */
-import { CONDITION_TYPES } from '#domain';
+import { CONDITION_TYPES, ownValue } from '#domain';
 import type { Action, ConditionType, Phase, PlannedStatus } from '#domain';
 import type { Health } from './assess-health.ts';
 import { answers } from './cluster-view.ts';
@@ -143,7 +143,9 @@ const explainGoners = (view: ClusterView, servers: readonly ServerSeen[]): Draft
 };
 
 const explainRefusedRules = (servers: readonly ServerSeen[]): Draft | undefined => {
-  const refused = servers.flatMap(({ users = {} }) => Object.keys(users).filter((user) => users[user]?.refused));
+  const refused = servers.flatMap(({ users = {} }) =>
+    Object.keys(users).filter((user) => ownValue(users, user)?.refused),
+  );
   if (refused.length === 0) return undefined;
   const names = [...new Set(refused)].join(', ');
   return no(

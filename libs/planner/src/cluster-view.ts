@@ -2,7 +2,7 @@
  * One pass's picture in the terms the rules speak: data pods and Sentinels with their facts, the resolved spec held to
  * what this release can change in place, the record, and who is primary. Built once; rules only read it.
  */
-import { dataSetIdOf } from '#domain';
+import { dataSetIdOf, ownValue } from '#domain';
 import type {
   DataSetId,
   DataSetRecord,
@@ -78,7 +78,7 @@ export const buildClusterView = ({ snapshot, nowMs, policy }: PlannerInput): Clu
   const names = nameObjects(resource.metadata.name, dataSetId);
   const ordered = [...snapshot.pods].sort((a, b) => a.ordinal - b.ordinal);
   const pods = ordered.filter((pod) => pod.component === 'redis');
-  const dataPods = pods.map((pod) => addFacts(pod, snapshot.redis[pod.name] ?? UNKNOWN_FACTS));
+  const dataPods = pods.map((pod) => addFacts(pod, ownValue(snapshot.redis, pod.name) ?? UNKNOWN_FACTS));
   const live = readLiveShape(snapshot, names);
   const record = snapshot.record ?? recordOfStatus(snapshot, dataSetId, live);
   const renderVersion = record?.renderVersion ?? resource.status?.renderVersion ?? CURRENT_RENDER_VERSION;
@@ -101,7 +101,7 @@ export const buildClusterView = ({ snapshot, nowMs, policy }: PlannerInput): Clu
     dataPods,
     sentinelPods: ordered
       .filter((pod) => pod.component === 'sentinel')
-      .map((pod) => ({ ...pod, facts: snapshot.sentinels[pod.name] ?? UNKNOWN_FACTS })),
+      .map((pod) => ({ ...pod, facts: ownValue(snapshot.sentinels, pod.name) ?? UNKNOWN_FACTS })),
     record,
   };
 };

@@ -15,6 +15,7 @@ import {
   largestMaxmemoryBytes,
   memoryLimitBytes,
   parseRedisMemory,
+  ownValue,
 } from '#domain';
 import type { ConfigStatus, RejectedDirective } from '#domain';
 import { redisDirectives, restartHash } from '#manifests';
@@ -70,10 +71,10 @@ interface Known {
 
 const judge = (known: Known, name: string): Verdict => {
   const { view, pods, wanted } = known;
-  const value = view.spec.config[name] ?? wanted[name] ?? '';
+  const value = ownValue(view.spec.config, name) ?? ownValue(wanted, name) ?? '';
   const because = explainAtOnce(view.spec.config, name, value);
   if (because !== undefined) return refused({ key: name, value, reason: because });
-  const ignorant = pods.filter((pod) => pod.facts.config[name] === undefined);
+  const ignorant = pods.filter((pod) => ownValue(pod.facts.config, name) === undefined);
   if (ignorant.length === pods.length) {
     if (!Object.hasOwn(view.spec.config, name)) return plain('applied');
     const engine = engineOf(pods[0]);
@@ -99,7 +100,7 @@ const explainAtOnce = (config: Directives, name: string, value: string): string 
 };
 
 const differs = (pod: AnsweringPod, name: string, value: string): boolean => {
-  const live = pod.facts.config[name];
+  const live = ownValue(pod.facts.config, name);
   return live !== undefined && !isSameConfigValue(name, value, live);
 };
 
@@ -125,7 +126,7 @@ const judgeRestart = (view: ClusterView, pods: readonly AnsweringPod[], key: str
   const wantedHash = restartHash(view.spec, view.renderVersion);
   const refusing = pods.find((pod) => pod.annotations[ANNOTATION.restartHash] === wantedHash);
   if (refusing === undefined) return plain('pendingRestart');
-  const kept = refusing.facts.config[key] ?? '';
+  const kept = ownValue(refusing.facts.config, key) ?? '';
   const reason = `${refusing.name} was started with it and runs ${kept}; the first lines of its log say why.`;
   return refused({ key, value, reason, kept, engine: engineOf(refusing) });
 };
@@ -140,7 +141,7 @@ const judgeRuntime = ({ remembered }: Known, pods: readonly AnsweringPod[], name
 /** The server would say the same again. */
 const isKnownRefusal = (said: RejectedDirective, pod: AnsweringPod): boolean =>
   said.engine === engineOf(pod) &&
-  (said.kept === undefined || isSameConfigValue(said.key, said.kept, pod.facts.config[said.key] ?? ''));
+  (said.kept === undefined || isSameConfigValue(said.key, said.kept, ownValue(pod.facts.config, said.key) ?? ''));
 
 export const engineOf = (pod: AnsweringPod | undefined): string =>
   pod === undefined ? 'This engine' : `${pod.facts.engine} ${pod.facts.version}`;
@@ -161,7 +162,8 @@ const wantedOf = (
       if (RESTART_ONLY_CONFIG.has(name)) return [];
       const refusal = verdicts.get(name)?.refusals.find((entry) => concerns(entry, pod));
       if (refusal === undefined) return [[name, value]];
-      return own[name] === undefined || own[name] === value || refusal.kept !== undefined ? [] : [[name, own[name]]];
+      const ours = ownValue(own, name);
+      return ours === undefined || ours === value || refusal.kept !== undefined ? [] : [[name, ours]];
     }),
   );
 };

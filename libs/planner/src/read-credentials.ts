@@ -2,6 +2,7 @@
  * Where the passwords of a data set stand, from the credentials Secret (keys and annotations, no values) and from what
  * each server says of its users. Pure: an agent that was killed between any two steps reads the same again.
  */
+import { ownValue } from '#domain';
 import type { AclUserSeen, KubeObject } from '#domain';
 import {
   APPLICATION_USER,
@@ -73,7 +74,7 @@ export const readServers = ({ dataPods, sentinelPods }: ClusterView): readonly S
 
 /** Whether a server was asked, and lets this user in by the current password. */
 export const isAccepted = (view: ClusterView, user: string): boolean =>
-  readServers(view).some(({ users }) => users?.[user]?.acceptsCurrent === true);
+  readServers(view).some(({ users }) => ownValue(users, user)?.acceptsCurrent === true);
 
 /** Servers that answer, and not one of them lets this user in by the current password. */
 export const isRefusedByAll = (view: ClusterView, user: string): boolean =>
@@ -88,7 +89,7 @@ export const findUnsettledUsers = (
   if (users === undefined) return [];
   return Object.entries(wantedUsers(spec, component))
     .filter(([, { passwordKey }]) => passwordKey === undefined || credentials.held.includes(passwordKey))
-    .filter(([name, { passwordKey }]) => !isAsWanted(users[name], credentials, passwordKey))
+    .filter(([name, { passwordKey }]) => !isAsWanted(ownValue(users, name), credentials, passwordKey))
     .map(([name]) => name);
 };
 
@@ -138,7 +139,7 @@ export const isOldInUse = (view: ClusterView, { previous, publishedAtMs }: Crede
   const sinceS = (view.nowMs - publishedAtMs) / 1_000 + 1;
   const users = previous.filter(isClientKey).map((key) => extraUserOf(key) ?? key);
   return readServers(view).some(({ users: seen = {} }) =>
-    users.some((user) => (seen[user]?.oldestConnectionSeconds ?? 0) > sinceS),
+    users.some((user) => (ownValue(seen, user)?.oldestConnectionSeconds ?? 0) > sinceS),
   );
 };
 
@@ -149,7 +150,7 @@ export const listOldClients = (view: ClusterView, { previous, publishedAtMs }: C
   const users = previous.filter(isClientKey).map((key) => extraUserOf(key) ?? key);
   const told = readServers(view).flatMap(({ pod, users: seen = {} }) =>
     users.flatMap((user) =>
-      (seen[user]?.oldest ?? [])
+      (ownValue(seen, user)?.oldest ?? [])
         .filter(({ ageSeconds }) => ageSeconds > sinceS)
         .map(({ address }) => `${address} (${user} at ${pod})`),
     ),

@@ -54,7 +54,7 @@ export const statusItem = v.object({
   readyPods: v.exactOptional(field.count),
   currentPrimary: v.exactOptional(field.shortText),
   primaryTerm: v.exactOptional(field.count),
-  endpoints: v.exactOptional(v.record(field.shortText, field.longText)),
+  endpoints: v.exactOptional(field.mapOf(field.longText)),
   pods: v.array(field.podStatus),
   foreignFields: v.array(field.foreignField),
   liveSpec: v.exactOptional(field.liveSpec),

@@ -20,7 +20,18 @@ export const pastGeneration = v.pipe(v.number(), v.safeInteger(), v.minValue(0),
 export const generation = v.pipe(v.number(), v.safeInteger(), v.minValue(1));
 export const sha256 = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, 'not a SHA-256 in hex'));
 export const digest = v.pipe(v.string(), v.regex(/^[0-9a-f]{32}$/, 'not a digest'));
-export const numbers = v.record(shortText, v.pipe(v.number(), v.finite()));
+
+/** Values by name. v.record drops `constructor` and the like, and what one side dropped is in no digest of the other. */
+export const mapOf = <Value>(value: v.GenericSchema<unknown, Value>): v.CustomSchema<Record<string, Value>, string> =>
+  v.custom<Record<string, Value>, string>(
+    (given) =>
+      typeof given === 'object' &&
+      given !== null &&
+      !Array.isArray(given) &&
+      Object.entries(given).every(([name, each]) => v.is(shortText, name) && v.is(value, each)),
+    'not an object of such values',
+  );
+export const numbers = mapOf(v.pipe(v.number(), v.finite()));
 
 /** Of one object; an agent of today tells about ten. */
 const MAX_GUEST_NUMBERS = 256;

@@ -3,6 +3,7 @@
  * before JSON.parse, the shape before anybody reads a field, and what this version does not know is dropped. A type that
  * is not known is an error of its own code, so that a receiver can ignore it instead of closing the session.
  */
+import { ownValue } from '#domain';
 import * as v from 'valibot';
 import { agentPayloadSchemas } from './agent-payload-schemas.ts';
 import { hubPayloadSchemas } from './hub-payload-schemas.ts';
@@ -101,7 +102,7 @@ function parseFrame<M>(data: FrameData, maxBytes: number, side: Side): ParseResu
   const envelope = v.safeParse(envelopeSchema, json, { abortEarly: true });
   if (!envelope.success) return failByIssue(envelope.issues[0], '');
   const { type, nonce, payload } = envelope.output;
-  const schema = Object.hasOwn(side.schemas, type) ? side.schemas[type] : undefined;
+  const schema = ownValue(side.schemas, type);
   if (schema === undefined) return fail('UNKNOWN_TYPE', 'type', `no message is called ${JSON.stringify(type)}`);
   const read =
     size > MAX_FRAME_BYTES

@@ -5,6 +5,7 @@
  * read is left out, a text is cut, an item without a readable identity is left out, and each is named. What is not
  * an item (counter, digest, revision) has to be right, and what nobody sent is never made up: an item says less, not else.
  */
+import { ownValue } from '#domain';
 import * as v from 'valibot';
 import { eventItem, guestItem, inventoryObject, objectOutcome, statusItem } from './agent-payload-schemas.ts';
 import { PART_CONDITION } from './copied-condition.ts';
@@ -77,9 +78,9 @@ const KINDS: Readonly<Record<string, ItemKind>> = {
  * `maxItemBytes`: set for a frame that is too large as a whole; an item above it says less.
  */
 export function readInPart(type: string, payload: unknown, maxItemBytes = Infinity): PartialReading | undefined {
-  const kind = Object.hasOwn(KINDS, type) ? KINDS[type] : undefined;
+  const kind = ownValue(KINDS, type);
   if (kind === undefined || !isFields(payload)) return undefined;
-  const list = payload[kind.list];
+  const list = ownValue(payload, kind.list);
   if (!Array.isArray(list)) return undefined;
   const items = readList(kind, { payload, list }, { maxBytes: maxItemBytes, elements: MAX_ELEMENTS });
   if (items === undefined || !Array.isArray(payload['guests'])) return items;
@@ -167,9 +168,9 @@ function readItem(kind: ItemKind, raw: unknown, bounds: Bounds): ReadItem {
  */
 function findUnreadable({ schema }: ItemKind, item: Fields, names: string[]): string | undefined {
   for (let [name] = names; name !== undefined; names.shift(), [name] = names) {
-    const entry = schema.entries[name];
+    const entry = ownValue(schema.entries, name);
     const isMissing = !Object.hasOwn(item, name) && entry?.type === 'exact_optional';
-    if (entry !== undefined && !isMissing && !v.is(entry, item[name])) return name;
+    if (entry !== undefined && !isMissing && !v.is(entry, ownValue(item, name))) return name;
   }
   return undefined;
 }
@@ -180,9 +181,9 @@ function fitItem({ shed = [], lost }: ItemKind, raw: Fields, maxBytes: number): 
   let item = raw;
   for (const name of shed) {
     if (fits(item)) return { item, fields };
-    if (item[name] === undefined) continue;
+    if (ownValue(item, name) === undefined) continue;
     const { [name]: _, ...others } = item;
-    item = lost !== undefined && Object.hasOwn(lost, name) ? { ...others, [name]: lost[name] } : others;
+    item = lost !== undefined && Object.hasOwn(lost, name) ? { ...others, [name]: ownValue(lost, name) } : others;
     fields.push(name);
   }
   return fits(item) ? { item, fields } : { fields };
@@ -195,15 +196,15 @@ function mendField(
   bounds: Bounds,
 ): Fields | undefined {
   const { [name]: value, ...others } = item;
-  const longest = TEXTS[name];
+  const longest = ownValue(TEXTS, name);
   if (longest !== undefined && typeof value === 'string') return { ...item, [name]: value.slice(0, longest) };
-  const element = ELEMENTS[name];
+  const element = ownValue(ELEMENTS, name);
   if (element !== undefined && Array.isArray(value) && value.length <= bounds.elements) {
     bounds.elements -= value.length;
     return { ...item, [name]: readElements(element, value) };
   }
-  if (lost !== undefined && Object.hasOwn(lost, name)) return { ...item, [name]: lost[name] };
-  return schema.entries[name]?.type === 'exact_optional' ? others : undefined;
+  if (lost !== undefined && Object.hasOwn(lost, name)) return { ...item, [name]: ownValue(lost, name) };
+  return ownValue(schema.entries, name)?.type === 'exact_optional' ? others : undefined;
 }
 
 function readElements(schema: v.GenericSchema, elements: readonly unknown[]): unknown[] {
@@ -215,7 +216,7 @@ function readElements(schema: v.GenericSchema, elements: readonly unknown[]): un
 const cutTexts = (element: Fields): Fields =>
   Object.fromEntries(
     Object.entries(element).map(([name, value]) => {
-      const longest = TEXTS[name];
+      const longest = ownValue(TEXTS, name);
       return [name, longest !== undefined && typeof value === 'string' ? value.slice(0, longest) : value];
     }),
   );
@@ -240,7 +241,7 @@ export const WHAT_TO_DO =
 function nameItem(raw: unknown, fields: readonly string[], kept: boolean): PartlyRead {
   const named: Fields = isFields(raw) ? raw : {};
   const textOf = (name: string): string => {
-    const value = named[name];
+    const value = ownValue(named, name);
     return typeof value === 'string' ? value.slice(0, MAX_NAME_CHARACTERS) : '';
   };
   const hubUid = fields.includes('hubUid') ? '' : textOf('hubUid');

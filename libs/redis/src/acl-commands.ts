@@ -4,6 +4,7 @@
  * are booked as refused, so that one bad rule neither stops the others nor is sent for ever. Then ACL SAVE, which makes a
  * later ACL LOAD by hand harmless; a server without a writable ACL file refuses that, and loses nothing by it.
  */
+import { ownValue } from '#domain';
 import type { AclUserSeen } from '#domain';
 import {
   BOOK_USER,
@@ -51,7 +52,7 @@ export const readAcl = async (
   const users = Object.entries(judgeUsers(parseAclList(list.value), expectation));
   const [password] = Object.values(parsePairs(login?.ok === true ? login.value : undefined));
   return {
-    users: Object.fromEntries(users.map(([name, seen]) => [name, { ...seen, ...byUser[name] }])),
+    users: Object.fromEntries(users.map(([name, seen]) => [name, { ...seen, ...ownValue(byUser, name) }])),
     peerLoginCurrent: password !== undefined && hashPassword(password) === expectation.peerLogin,
   };
 };
@@ -63,7 +64,10 @@ export const setUsers = async (
   names: readonly string[],
   remove: readonly string[],
 ): Promise<CommandOutcome> => {
-  const chosen = names.flatMap((name) => (users[name] === undefined ? [] : [[name, users[name]] as const]));
+  const chosen = names.flatMap((name) => {
+    const user = ownValue(users, name);
+    return user === undefined ? [] : [[name, user] as const];
+  });
   const replies = await send([
     ...chosen.map(([name, user]): RedisCommand => ['ACL', 'SETUSER', name, 'reset', ...wordsOf(user)]),
     ...remove.map((name): RedisCommand => ['ACL', 'DELUSER', name]),

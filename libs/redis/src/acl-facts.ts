@@ -7,6 +7,7 @@
  * so a new process has no book and is asserted anew, and a change by hand no longer matches. A server of the agent's is
  * thereby its own memory: an agent that starts plans nothing for a server that is as it should be.
  */
+import { ownValue, setOwnValue } from '#domain';
 import { createHash } from 'node:crypto';
 import type { AclUserSeen } from '#domain';
 
@@ -77,8 +78,9 @@ export const judgeUsers = (
 ): Readonly<Record<string, AclUserSeen>> => {
   const book = readBook(lines);
   const seen: Record<string, AclUserSeen> = {};
-  for (const [name, expected] of Object.entries(users)) seen[name] = judgeUser(lines.get(name), expected, book[name]);
-  for (const name of goners) if (lines.has(name)) seen[name] = GONER;
+  for (const [name, expected] of Object.entries(users))
+    setOwnValue(seen, name, judgeUser(lines.get(name), expected, ownValue(book, name)));
+  for (const name of goners) if (lines.has(name)) setOwnValue(seen, name, GONER);
   return seen;
 };
 

@@ -5,6 +5,7 @@
  * one; a server that loads or is busy refuses everything, which says nothing about the values. Words are sent with one space
  * between them: a configuration file takes more, CONFIG SET save does not.
  */
+import { setOwnValue } from '#domain';
 import type { RedisCommand } from './assert-command-allowed.ts';
 import { parsePairs } from './parse-pairs.ts';
 import { RedisCallError } from './redis-call-error.ts';
@@ -35,7 +36,7 @@ export const applyConfig = async (
     const error = reply?.error ?? '';
     const culprit = findCulprit(error, rest);
     if (culprit === undefined) throw new RedisCallError('OTHER', error.split(' ')[0]);
-    refused[culprit] = sayReason(error);
+    setOwnValue(refused, culprit, sayReason(error));
     rest = rest.filter(([name]) => name !== culprit);
   }
   return { refused, live: await readBack(send, rest) };

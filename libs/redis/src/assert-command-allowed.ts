@@ -4,6 +4,8 @@
  * sent, whatever a caller asks. Without it one wrong line anywhere could empty a customer's Redis (04, Never 1).
  * It is a list of what is allowed: a command that nobody thought of is refused.
  */
+import { ownValue } from '#domain';
+
 const ALLOWED: Readonly<Record<string, readonly string[] | 'any'>> = {
   PING: 'any',
   INFO: 'any',
@@ -75,9 +77,10 @@ const assertHarmless = (name: string, subcommand: string, command: RedisCommand)
 };
 
 const listAllowed = (name: string): readonly string[] | 'any' => {
-  const allowed = Object.hasOwn(ALLOWED, name) ? ALLOWED[name] : undefined;
+  const allowed = ownValue(ALLOWED, name);
   if (allowed !== undefined) return allowed;
-  const because = Object.hasOwn(FORBIDDEN_BECAUSE, name) ? `it ${FORBIDDEN_BECAUSE[name]}` : 'it is not in the list';
+  const reason = ownValue(FORBIDDEN_BECAUSE, name);
+  const because = reason === undefined ? 'it is not in the list' : `it ${reason}`;
   throw new ForbiddenCommandError(`${name} is never sent: ${because}.`);
 };
 

@@ -1,4 +1,6 @@
 /** INFO's text as a flat record: `name:value` lines; section headings and empty lines are left out. */
+import { ownValue, setOwnValue } from '#domain';
+
 export type InfoFields = Readonly<Record<string, string>>;
 
 /** Never throws: a line without a colon is skipped, the last of two equal names wins. */
@@ -8,14 +10,14 @@ export const parseInfo = (text: string): InfoFields => {
     const trimmed = line.endsWith('\r') ? line.slice(0, -1) : line;
     const colon = trimmed.indexOf(':');
     if (trimmed.startsWith('#') || colon <= 0) continue;
-    fields[trimmed.slice(0, colon)] = trimmed.slice(colon + 1);
+    setOwnValue(fields, trimmed.slice(0, colon), trimmed.slice(colon + 1));
   }
   return fields;
 };
 
 /** A whole number of the fields, or the fallback when it is absent or not a number. */
 export const readInfoNumber = (fields: InfoFields, name: string, fallback: number): number => {
-  const text = fields[name];
+  const text = ownValue(fields, name);
   if (text === undefined || !/^-?\d+$/.test(text)) return fallback;
   return Number(text);
 };

@@ -1,3 +1,5 @@
+import { setOwnValue } from '#domain';
+
 /** Field-value pairs, as CONFIG GET and SENTINEL MASTER answer them: a flat array in RESP2, a map in RESP3. */
 export type Pairs = Readonly<Record<string, string>>;
 
@@ -7,12 +9,12 @@ export const parsePairs = (reply: unknown): Pairs => {
   if (Array.isArray(reply)) {
     for (let index = 0; index + 1 < reply.length; index += 2) {
       const name: unknown = reply[index];
-      if (typeof name === 'string') fields[name] = textOf(reply[index + 1]);
+      if (typeof name === 'string') setOwnValue(fields, name, textOf(reply[index + 1]));
     }
   } else if (reply instanceof Map) {
-    for (const [name, value] of reply) if (typeof name === 'string') fields[name] = textOf(value);
+    for (const [name, value] of reply) if (typeof name === 'string') setOwnValue(fields, name, textOf(value));
   } else if (typeof reply === 'object' && reply !== null) {
-    for (const [name, value] of Object.entries(reply)) fields[name] = textOf(value);
+    for (const [name, value] of Object.entries(reply)) setOwnValue(fields, name, textOf(value));
   }
   return fields;
 };

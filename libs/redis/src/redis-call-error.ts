@@ -2,6 +2,7 @@
  * Why a call to Redis or Sentinel gave no answer, without the arguments of any command: ioredis hangs the whole command
  * on its errors, password included, so its errors never leave this library.
  */
+import { ownValue } from '#domain';
 import type { RedisNodeFacts } from '#domain';
 
 export type CallFailure = Extract<RedisNodeFacts, { reachable: false }>['reason'];
@@ -43,7 +44,7 @@ const CLOSED = /connection is closed|aborted due to connection close|stream isn'
 export const classifyCallError = (error: unknown): RedisCallError => {
   if (error instanceof RedisCallError) return error;
   const { code, message } = readError(error);
-  const byCode = code === undefined ? undefined : REASON_BY_CODE[code];
+  const byCode = code === undefined ? undefined : ownValue(REASON_BY_CODE, code);
   if (byCode !== undefined) return new RedisCallError(byCode);
   if (AUTH_REPLY.test(message)) return new RedisCallError('AUTH');
   if (TIMED_OUT.test(message)) return new RedisCallError('TIMEOUT');

@@ -1,5 +1,5 @@
 /** A password out of a Secret of the user's: only where its label allows it, or a RedisCluster could read any Secret. */
-import { LABEL } from '#domain';
+import { LABEL, ownValue } from '#domain';
 import { RESOURCE } from '#kube';
 import { usablePassword } from '#manifests';
 import { RefusedError } from './execution-context.ts';
@@ -17,7 +17,7 @@ export const copyPassword = async (
   if (secret.metadata.labels?.[LABEL.allow] !== 'true') {
     throw new RefusedError('SECRET_NOT_ALLOWED', `Secret ${name} lacks the label ${LABEL.allow}=true.`);
   }
-  const password = usablePassword(decodeSecret(secret)[key]);
+  const password = usablePassword(ownValue(decodeSecret(secret), key));
   if (password === undefined) {
     throw new RefusedError('SECRET_UNUSABLE', `Key ${key} of Secret ${name} holds no usable password.`);
   }

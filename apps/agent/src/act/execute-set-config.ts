@@ -2,7 +2,7 @@
  * CONFIG SET on one pod: one command for all values, fewer when the server refuses some. What it refuses, or takes and
  * changes silently, is no failure of the action: it is noted for the status, and the next pass leaves it alone.
  */
-import { isSameConfigValue } from '#domain';
+import { isSameConfigValue, ownValue } from '#domain';
 import type { Executor } from './execution-context.ts';
 import { requireLink } from './execution-context.ts';
 
@@ -14,10 +14,15 @@ export const executeSetConfig: Executor<'SetConfig'> = async ({ pod, values }, c
   if (facts?.reachable !== true) return;
   const engine = `${facts.engine} ${facts.version}`;
   for (const [key, said] of Object.entries(refused)) {
-    context.noteRejectedConfig({ key, value: values[key] ?? '', reason: `${engine} refused it: ${said}.`, engine });
+    context.noteRejectedConfig({
+      key,
+      value: ownValue(values, key) ?? '',
+      reason: `${engine} refused it: ${said}.`,
+      engine,
+    });
   }
   for (const [key, kept] of Object.entries(live)) {
-    const value = values[key] ?? '';
+    const value = ownValue(values, key) ?? '';
     if (isSameConfigValue(key, value, kept)) continue;
     const reason = `${engine} runs ${kept} where ${value} was asked for.`;
     context.noteRejectedConfig({ key, value, reason, kept, engine });
@@ -25,4 +30,4 @@ export const executeSetConfig: Executor<'SetConfig'> = async ({ pod, values }, c
 };
 
 const isChanged = (values: Readonly<Record<string, string>>, live: Readonly<Record<string, string>>): boolean =>
-  Object.entries(live).some(([key, kept]) => !isSameConfigValue(key, values[key] ?? '', kept));
+  Object.entries(live).some(([key, kept]) => !isSameConfigValue(key, ownValue(values, key) ?? '', kept));

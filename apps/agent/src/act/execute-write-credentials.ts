@@ -3,7 +3,7 @@
  * the next pass sees what is true. Invariant: no step takes away a password that a server or a client may still need as
  * the only one it knows. Passwords exist in this call and in the Secret.
  */
-import { LABEL } from '#domain';
+import { LABEL, ownValue, setOwnValue } from '#domain';
 import { RESOURCE } from '#kube';
 import { nextPasswordKey, previousPasswordKey } from '#manifests';
 import type { ActionOf, ExecutionContext, Executor } from './execution-context.ts';
@@ -74,16 +74,16 @@ const addPasswords = async (
 ): Promise<Change> => {
   const change: Change = {};
   for (const key of passwordKeys) {
-    const source = copyFrom[key];
+    const source = ownValue(copyFrom, key);
     const password = source === undefined ? makePassword() : await copyPassword(source, context);
-    if (values[key] === password) continue;
-    change[values[key] === undefined ? key : nextPasswordKey(key)] = password;
+    if (ownValue(values, key) === password) continue;
+    setOwnValue(change, ownValue(values, key) === undefined ? key : nextPasswordKey(key), password);
   }
   return change;
 };
 
 const switchOver = (key: string, values: Credentials['values']): Change => {
-  const next = values[nextPasswordKey(key)];
+  const next = ownValue(values, nextPasswordKey(key));
   if (next === undefined) return {};
-  return { [previousPasswordKey(key)]: values[key] ?? null, [key]: next, [nextPasswordKey(key)]: null };
+  return { [previousPasswordKey(key)]: ownValue(values, key) ?? null, [key]: next, [nextPasswordKey(key)]: null };
 };

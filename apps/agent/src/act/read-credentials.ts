@@ -1,4 +1,5 @@
 /** The credentials Secret as it is now on the server, decoded. What is read here goes to servers and Secrets only. */
+import { ownValue } from '#domain';
 import type { KubeObject } from '#domain';
 import { RESOURCE } from '#kube';
 import { RefusedError } from './execution-context.ts';
@@ -24,7 +25,7 @@ export const readCredentials = async ({ client, names, namespace }: ExecutionCon
 };
 
 export const requirePassword = ({ object, values }: Credentials, key: string): string => {
-  const password = values[key];
+  const password = ownValue(values, key);
   if (password !== undefined && password !== '') return password;
   throw new RefusedError('NO_CREDENTIALS', `Secret ${object.metadata.name} has no key ${key}.`);
 };

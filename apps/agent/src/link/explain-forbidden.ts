@@ -3,6 +3,7 @@
  * the hub is wrong or taken over, so nothing that the hub sends can widen it. Without it a hub runs any image in kube-system,
  * which is to be the administrator of the member cluster.
  */
+import { ownValue } from '#domain';
 import { isSystemPriorityClass, scopeCovers } from '#domain';
 import type { Scope } from '#domain';
 import type { AgentLimits } from './ports.ts';
@@ -56,9 +57,9 @@ function explainForbiddenPriority(allowed: readonly string[], name: string | und
 }
 
 function textAt(spec: Spec, part: string, field: string): string | undefined {
-  const fields = spec[part];
+  const fields = ownValue(spec, part);
   if (typeof fields !== 'object' || fields === null) return undefined;
-  const value = (fields as Spec)[field];
+  const value = ownValue(fields as Spec, field);
   return typeof value === 'string' ? value : undefined;
 }
 

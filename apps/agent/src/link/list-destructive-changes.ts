@@ -4,6 +4,7 @@
  * written. Without this list a hub that is wrong or taken over could hibernate or shrink everything at once, which costs as
  * much as the deletes that it may not send.
  */
+import { ownValue } from '#domain';
 import { isTooSmallToRun, memoryLimitBytes, parseQuantity, wantedMaxmemoryBytes } from '#domain';
 import type { RedisClusterSpec } from '#domain';
 import { describeLostAccess } from './describe-lost-access.ts';
@@ -42,7 +43,7 @@ const sizeOf = ({ mode, size }: Spec): number => size ?? (mode === 'Standalone' 
 const hasPersistence = ({ persistence, storage }: Spec): boolean =>
   persistence?.enabled ?? storage?.type === 'PersistentVolume';
 const directive = ({ config }: Spec, name: string): string | undefined =>
-  Object.hasOwn(config ?? {}, name) ? String(config?.[name]) : undefined;
+  Object.hasOwn(config ?? {}, name) ? String(ownValue(config, name)) : undefined;
 const minReplicasOf = (spec: Spec): number => spec.failover?.minReplicasToWrite ?? Math.floor(sizeOf(spec) / 2);
 const quorumOf = ({ sentinel }: Spec): number => sentinel?.quorum ?? Math.floor((sentinel?.replicas ?? 3) / 2) + 1;
 const policyOf = (spec: Spec): string => spec.memory?.policy ?? directive(spec, 'maxmemory-policy') ?? 'noeviction';

@@ -5,7 +5,7 @@
  * days; after a proven death only as long as its pass may wait.
  */
 import type { AclUserSeen, CopySeen, KubeObject, ObjectKey, RedisClusterObject, RedisClusterSnapshot } from '#domain';
-import { LABEL, formatObjectKey, objectKeyOf } from '#domain';
+import { LABEL, formatObjectKey, objectKeyOf, ownValue } from '#domain';
 import { RedisCallError } from '#redis';
 import type { AclExpectation, AclSeen } from '#redis';
 import type { CopySource, DataSetAccess } from './data-set-access.ts';
@@ -69,7 +69,7 @@ export class CredentialsObserver {
       const source = await this.#settings.secrets.read({ ...key, name }, COPY_MAX_AGE_MS);
       const password = this.#readCopy(source, field);
       if (typeof password !== 'object') return [passwordKey, password] as const;
-      const held = [values[passwordKey], values[nextKey]].indexOf(password.value);
+      const held = [ownValue(values, passwordKey), ownValue(values, nextKey)].indexOf(password.value);
       return [passwordKey, (['SAME', 'NEXT'] as const)[held] ?? 'DIFFERENT'] as const;
     });
     return Object.fromEntries(await Promise.all(seen));
@@ -78,7 +78,7 @@ export class CredentialsObserver {
   #readCopy(source: SecretContent | undefined, field: string): CopySeen | { readonly value: string } {
     if (source === undefined) return 'ABSENT';
     if (source.object.metadata.labels?.[LABEL.allow] !== 'true') return 'NOT_ALLOWED';
-    const password = this.#settings.access.usablePassword(source.values[field]);
+    const password = this.#settings.access.usablePassword(ownValue(source.values, field));
     return password === undefined ? 'UNUSABLE' : { value: password };
   }
 
@@ -98,7 +98,10 @@ export class CredentialsObserver {
       .filter(({ wanted }) => wanted)
       .map(({ passwordKey, secret }) => {
         if (secret === undefined) return [passwordKey, 'MISSING'] as const;
-        return [passwordKey, secret.values['password'] === values[passwordKey] ? 'CURRENT' : 'OUTDATED'] as const;
+        return [
+          passwordKey,
+          secret.values['password'] === ownValue(values, passwordKey) ? 'CURRENT' : 'OUTDATED',
+        ] as const;
       });
     const children = ours.flatMap(({ secret }) => (secret === undefined ? [] : [withoutData(secret.object)]));
     const foreign = found.filter(isForeign).map(({ name }) => name);

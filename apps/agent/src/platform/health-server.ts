@@ -2,6 +2,7 @@
  * Liveness, readiness and metrics for the kubelet and Prometheus, over plain HTTP on the pod's own port. Live means the
  * event loop turns; nothing outside may make it fail, or an outage of the API server would restart every agent.
  */
+import { ownValue } from '#domain';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -87,7 +88,7 @@ function addressOf({ socket }: IncomingMessage): string {
 
 async function answerRoute(routes: Routes, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const [path = '/', query = ''] = (request.url ?? '/').split('?');
-  const route = Object.hasOwn(routes, path) ? routes[path] : undefined;
+  const route = ownValue(routes, path);
   if (route === undefined) {
     answer(response, { code: 404, body: `there are ${Object.keys(routes).join(', ')}\n` });
     return;

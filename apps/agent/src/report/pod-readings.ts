@@ -2,7 +2,7 @@
  * What the last pass saw of each pod, for Prometheus: a few numbers a pod, nothing asked anew. A RedisCluster that is
  * gone, or that another agent owns now, has no readings, so its series vanish with it.
  */
-import { formatObjectKey } from '#domain';
+import { formatObjectKey, ownValue } from '#domain';
 import type { ObjectKey, RedisClusterSnapshot, RedisNodeFacts } from '#domain';
 
 export interface PodReading {
@@ -44,8 +44,9 @@ const readPods = (key: ObjectKey, { pods, redis, sentinels }: RedisClusterSnapsh
   const primary = Object.values(redis).find((facts): facts is Reachable => facts.reachable && facts.role === 'master');
   return pods.map((pod) => {
     const base = { namespace: key.namespace, redisCluster: key.name, pod: pod.name };
-    const facts = redis[pod.name];
-    if (pod.component === 'sentinel') return { ...base, role: 'sentinel', up: sentinels[pod.name]?.reachable === true };
+    const facts = ownValue(redis, pod.name);
+    if (pod.component === 'sentinel')
+      return { ...base, role: 'sentinel', up: ownValue(sentinels, pod.name)?.reachable === true };
     if (facts?.reachable !== true) return { ...base, role: 'unknown', up: false };
     return { ...base, role: facts.role === 'master' ? 'primary' : 'replica', up: true, ...numbersOf(facts, primary) };
   });

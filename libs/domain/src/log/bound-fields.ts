@@ -3,6 +3,7 @@
  * characters, no object deeper than a few levels, no value under the name of a secret, and errors as describe-error.ts has
  * them. Without it one line can hold a frame of a stranger, or the objects of all tenants.
  */
+import { ownValue } from '../own-value.ts';
 import { boundText, describeError } from './describe-error.ts';
 
 const MAX_CHARS = 6_000;
@@ -68,7 +69,7 @@ function* limited<T>(values: Iterable<T>): Generator<T> {
 /** A getter of a foreign object may throw: the line is written all the same. */
 function read(object: object, key: string): [string, unknown] {
   try {
-    return [key, (object as Record<string, unknown>)[key]];
+    return [key, ownValue(object as Record<string, unknown>, key)];
   } catch {
     return [key, 'not readable'];
   }

@@ -2,6 +2,7 @@
  * By what two log lines are equal: their message, the fields that name what or who it is about, and the kind of error. No text
  * of an error and no value of a stranger counts, or each line would be the first of its kind.
  */
+import { ownValue } from '../own-value.ts';
 import { describeError, type DescribedError } from './describe-error.ts';
 
 /** Names of what a line is about; all of them are ours, or as many as there are agents and objects. */
@@ -29,7 +30,7 @@ export interface NamedLine {
 }
 
 export function nameLine(fields: Readonly<Record<string, unknown>>): NamedLine {
-  const about = ABOUT.map((name) => textOf(fields[name]));
+  const about = ABOUT.map((name) => textOf(ownValue(fields, name)));
   const error = fields['err'] ?? fields['error'];
   if (!(error instanceof Error)) return { failure: about.join('\0'), burst: BURST_OF_OTHERS };
   return { failure: [...about, ...kindOf(describeError(error))].join('\0'), burst: BURST_OF_FAILURES };

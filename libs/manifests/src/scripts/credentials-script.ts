@@ -4,6 +4,7 @@
  * A user has two valid passwords while a rotation is on, so that a lagging volume locks nobody out. Users that the spec
  * adds are taken only as far as this server takes their rules: one bad rule would refuse the whole ACL file.
  */
+import { ownValue } from '#domain';
 import { DATA_DEFAULT_RULES, DATA_RULES, SENTINEL_DEFAULT_RULES, SENTINEL_RULES } from '../acl-rules.ts';
 
 const SCRIPT = String.raw`# Sourced by the entrypoints and probes. POSIX sh.
@@ -101,7 +102,7 @@ ask_all() {
 `;
 
 const lines = (rules: Readonly<Record<string, string>>, users: readonly string[]): string =>
-  users.map((user) => `  acl_user ${user} '${rules[user]}'`).join('\n');
+  users.map((user) => `  acl_user ${user} '${ownValue(rules, user)}'`).join('\n');
 
 export const CREDENTIALS_SCRIPT = SCRIPT.replace('@DATA_DEFAULT@', DATA_DEFAULT_RULES)
   .replace('@DATA_USERS@', lines(DATA_RULES, ['atoll', 'replication', 'sentinel', 'app']))

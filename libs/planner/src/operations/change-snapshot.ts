@@ -1,4 +1,5 @@
 /** Small changes of one object, pod or process in a copy of the picture, for previews. */
+import { ownValue } from '#domain';
 import type { KubeObject, PodSnapshot, RedisClusterSnapshot } from '#domain';
 import type { ReachableRedis, ReachableSentinel } from '../cluster-view.ts';
 import { isReachable } from './follow-pods.ts';
@@ -41,7 +42,7 @@ export const changeRedis = (
   name: string,
   change: (facts: ReachableRedis) => ReachableRedis,
 ): RedisClusterSnapshot => {
-  const facts = snapshot.redis[name];
+  const facts = ownValue(snapshot.redis, name);
   return isReachable(facts) ? { ...snapshot, redis: { ...snapshot.redis, [name]: change(facts) } } : snapshot;
 };
 
@@ -50,7 +51,7 @@ export const changeSentinel = (
   name: string,
   change: (facts: ReachableSentinel) => ReachableSentinel,
 ): RedisClusterSnapshot => {
-  const facts = snapshot.sentinels[name];
+  const facts = ownValue(snapshot.sentinels, name);
   if (facts?.reachable !== true) return snapshot;
   return { ...snapshot, sentinels: { ...snapshot.sentinels, [name]: change(facts) } };
 };

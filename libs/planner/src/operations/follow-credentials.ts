@@ -2,7 +2,7 @@
  * What becomes of Secrets, users and logins when a plan is followed without a world: every step succeeds at once. Pure;
  * for previews only.
  */
-import { dataSetIdOf } from '#domain';
+import { dataSetIdOf, ownValue } from '#domain';
 import type { Action, AclUserSeen, KubeObject, ObjectKey, RedisClusterSnapshot } from '#domain';
 import { nameObjects, nextPasswordKey, previousPasswordKey, resolveSpec, wantedUsers } from '#manifests';
 import { findChild } from '../find-child.ts';
@@ -43,7 +43,8 @@ export const writeCredentials: Follow<'WriteCredentials'> = (snapshot, action) =
   const next = putChild(snapshot, { ...secret, keys, metadata: { ...secret.metadata, annotations } });
   const had = (secret['keys'] as readonly string[] | undefined) ?? [];
   const copied = Object.keys(action.copyFrom ?? {}).map((key) => [key, had.includes(key) ? 'NEXT' : 'SAME'] as const);
-  const switched = action.step === 'SWITCH' ? action.passwordKeys.filter((key) => next.copies?.[key] === 'NEXT') : [];
+  const switched =
+    action.step === 'SWITCH' ? action.passwordKeys.filter((key) => ownValue(next.copies, key) === 'NEXT') : [];
   const copies = { ...next.copies, ...Object.fromEntries([...copied, ...switched.map((key) => [key, 'SAME'])]) };
   return Object.keys(copies).length === 0 ? next : { ...next, copies };
 };
@@ -70,7 +71,7 @@ export const setUsers: Follow<'SetUsers'> = (snapshot, { pod, component, users, 
   const { credentialsSecret } = nameObjects(resource.metadata.name, dataSetIdOf(resource));
   const keys = (findChild(snapshot, 'Secret', credentialsSecret)?.['keys'] as readonly string[] | undefined) ?? [];
   const seen = (user: string): AclUserSeen => {
-    const key = wanted[user]?.passwordKey ?? user;
+    const key = ownValue(wanted, user)?.passwordKey ?? user;
     return {
       acceptsCurrent: true,
       acceptsPrevious: keys.includes(previousPasswordKey(key)),

@@ -1,4 +1,5 @@
 /** What each type of RedisOperation knows of itself; `judge-operations` asks them. All pure. */
+import { ownValue } from '#domain';
 import type { PlannedOperation, PlannedStatus, RedisOperationObject } from '#domain';
 import type { AnsweringPod, ClusterView } from '../cluster-view.ts';
 import type { PreviewInput } from './preview-change.ts';
@@ -31,4 +32,5 @@ export const verdict = (
   more: Partial<OperationVerdict> = {},
 ): OperationVerdict => ({ phase, reason, message, steps: [], ...more });
 
-export const notedOf = ({ status }: RedisOperationObject, name: string): string | undefined => status?.noted?.[name];
+export const notedOf = ({ status }: RedisOperationObject, name: string): string | undefined =>
+  ownValue(status?.noted, name);

@@ -2,6 +2,7 @@
  * Pods that a RedisOperation Restart still waits for: those that are the very pods that ran when it began. Told by uid
  * and not by time, since the agent's clock and the API server's may differ, and a pod would be restarted for ever.
  */
+import { ownValue } from '#domain';
 import type { ClusterView } from '../cluster-view.ts';
 import { findBegunOperation } from './open-operations.ts';
 
@@ -11,7 +12,7 @@ export const POD_NOTE = 'pod/';
 export const restartsAsked = (view: ClusterView): ReadonlySet<string> => {
   const noted = findBegunOperation(view, 'Restart')?.status?.noted ?? {};
   const pods = [...view.dataPods, ...view.sentinelPods];
-  return new Set(pods.filter(({ name, uid }) => noted[`${POD_NOTE}${name}`] === uid).map(({ name }) => name));
+  return new Set(pods.filter(({ name, uid }) => ownValue(noted, `${POD_NOTE}${name}`) === uid).map(({ name }) => name));
 };
 
 /** A pod that is not there and, by its ordinal, is not to come back: an operation must not wait for it. */

@@ -3,6 +3,7 @@
  * one, and which nothing can be copied from. One that changes while a rotation is on is added beside the two that are
  * valid then, and follows it: else a second change would be accepted nowhere until the last old client has gone.
  */
+import { ownValue } from '#domain';
 import { CREDENTIALS_ANNOTATION, copySources, extraUserOf } from '#manifests';
 import type { ClusterView } from '../cluster-view.ts';
 import type { CredentialsView } from '../read-credentials.ts';
@@ -24,7 +25,9 @@ export const followSources = (view: ClusterView, credentials: CredentialsView): 
 };
 
 export const findChanged = (view: ClusterView, { held }: CredentialsView): readonly string[] =>
-  Object.keys(sourcesOf(view)).filter((key) => view.snapshot.copies?.[key] === 'DIFFERENT' && held.includes(key));
+  Object.keys(sourcesOf(view)).filter(
+    (key) => ownValue(view.snapshot.copies, key) === 'DIFFERENT' && held.includes(key),
+  );
 
 const addCopied = (view: ClusterView, credentials: CredentialsView, passwordKeys: readonly string[]): RuleOutcome => {
   const copyFrom = Object.fromEntries(Object.entries(sourcesOf(view)).filter(([key]) => passwordKeys.includes(key)));
@@ -52,7 +55,7 @@ export const explainCopies = (view: ClusterView): RuleOutcome | undefined => {
     const user = extraUserOf(key) ?? key;
     return hold(
       reason,
-      `Secret ${sources[key]?.name ?? ''} ${what}; the password of user ${user} is not taken from it.`,
+      `Secret ${ownValue(sources, key)?.name ?? ''} ${what}; the password of user ${user} is not taken from it.`,
     );
   }
   return undefined;

@@ -3,7 +3,7 @@
  * somebody else's old client. Invariant: a removed user is forgotten only when no server lets it in any more, and of its
  * Secret nothing is deleted that is not ours.
  */
-import { LABEL } from '#domain';
+import { LABEL, ownValue } from '#domain';
 import type { Action } from '#domain';
 import { extraUserKey, extraUserOf, userSecretName } from '#manifests';
 import type { ClusterView } from '../cluster-view.ts';
@@ -20,7 +20,9 @@ export const keepUsers = (view: ClusterView, credentials: CredentialsView): Rule
   const wanted = view.spec.auth.users.map(({ name }) => extraUserKey(name));
   const sources = sourcesOf(view);
   const fresh = wanted.filter(
-    (key) => !held.includes(key) && (sources[key] === undefined || view.snapshot.copies?.[key] === 'DIFFERENT'),
+    (key) =>
+      !held.includes(key) &&
+      (ownValue(sources, key) === undefined || ownValue(view.snapshot.copies, key) === 'DIFFERENT'),
   );
   if (fresh.length > 0) {
     const message = `Making passwords for users ${fresh.map(extraUserOf).join(', ')}.`;

@@ -3,6 +3,7 @@
  * stay connected, since taking the password away would shut them out when they come back: so they are named, after a day
  * a person is asked, and a Consent ends it at once. Invariant: without a person nothing is taken away that they need.
  */
+import { ownValue } from '#domain';
 import { CREDENTIALS_ANNOTATION } from '#manifests';
 import type { ClusterView } from '../cluster-view.ts';
 import { consentGiven } from '../operations/consent-given.ts';
@@ -35,7 +36,7 @@ export const withdraw = (view: ClusterView, credentials: CredentialsView): RuleO
   const passwordKeys = credentials.previous.filter(isClientKey);
   if (passwordKeys.length === 0 || !consentGiven(view, endRotationHash(credentials))) return undefined;
   const { connectionOutdated, userConnections = {} } = view.snapshot;
-  if (connectionOutdated === true || passwordKeys.some((key) => userConnections[key] === 'OUTDATED')) {
+  if (connectionOutdated === true || passwordKeys.some((key) => ownValue(userConnections, key) === 'OUTDATED')) {
     return hold('RotationPublishing', 'The new passwords are being published for clients; then the old ones go.');
   }
   const isAll = passwordKeys.length === credentials.previous.length;

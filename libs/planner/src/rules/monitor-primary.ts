@@ -5,7 +5,7 @@
  * told together: told one by one, the next hello of a stale one, whose epoch is higher, would turn them back. One whose
  * view is right is not touched (04, Sentinel).
  */
-import { REDIS_PORT } from '#domain';
+import { REDIS_PORT, ownValue } from '#domain';
 import type { Action } from '#domain';
 import type { AnsweringPod, ClusterView, ReachableSentinel, SentinelPod } from '../cluster-view.ts';
 import { judgeSentinels, sentinelsAllow } from '../judge-sentinels.ts';
@@ -72,7 +72,7 @@ const monitor = (view: ClusterView, pod: AnsweringSentinel, primary: AnsweringPo
 
 const correctSettings = (view: ClusterView, pod: AnsweringSentinel): Action[] => {
   const wanted = Object.entries(sentinelSettings(view));
-  const differing = wanted.filter(([name, value]) => (pod.facts.settings[name] ?? value) !== value);
+  const differing = wanted.filter(([name, value]) => (ownValue(pod.facts.settings, name) ?? value) !== value);
   if (differing.length === 0) return [];
   return [
     {

@@ -3,6 +3,7 @@
  * value of a key, no argument of a command and no secret becomes a label; labels are bounded by what the engine has
  * (commands, errors, databases, replicas).
  */
+import { ownValue, setOwnValue } from '#domain';
 import { parseInfo } from '../parse-info.ts';
 import type { InfoFields } from '../parse-info.ts';
 import { MetricFamilies } from './metric-family.ts';
@@ -39,7 +40,7 @@ export const buildRedisMetrics = (answers: RedisAnswers, nowMs: number): readonl
 export const addInfoMetrics = (families: MetricFamilies, info: InfoFields, nowMs: number): void => {
   for (const [type, names] of [['gauge', GAUGES] as const, ['counter', COUNTERS] as const]) {
     for (const [field, metrics] of Object.entries(names)) {
-      const value = info[field];
+      const value = ownValue(info, field);
       if (value === undefined || !Object.hasOwn(names, field)) continue;
       for (const metric of metrics) families.add(type, metric, toNumber(value));
     }
@@ -109,7 +110,7 @@ const addReplication = (families: MetricFamilies, info: InfoFields): void => {
   const labels = { master_host: info['master_host'] ?? '', master_port: info['master_port'] ?? '' };
   families.add('gauge', 'master_link_up', info['master_link_status'] === 'up' ? 1 : 0, labels);
   for (const field of ['master_last_io_seconds_ago', 'master_sync_in_progress', 'slave_repl_offset']) {
-    families.add('gauge', field, toNumber(info[field]), labels);
+    families.add('gauge', field, toNumber(ownValue(info, field)), labels);
   }
   families.add('gauge', 'slave_info', 1, { ...labels, read_only: info['slave_read_only'] ?? '' });
 };
@@ -122,7 +123,7 @@ const addLatency = (families: MetricFamilies, info: InfoFields): void => {
   for (const [field, text] of Object.entries(info)) {
     if (!field.startsWith(LATENCY_PREFIX)) continue;
     const cmd = field.slice(LATENCY_PREFIX.length);
-    const stats = parsePairsOf(info[`cmdstat_${cmd}`] ?? '');
+    const stats = parsePairsOf(ownValue(info, `cmdstat_${cmd}`) ?? '');
     for (const [percentile, value] of Object.entries(parsePairsOf(text))) {
       const labels = { cmd, quantile: String(Number((toNumber(percentile.slice(1)) / 100).toFixed(6))) };
       families.add('summary', name, toNumber(value), labels);
@@ -148,7 +149,7 @@ export const parsePairsOf = (text: string): Fields => {
   const fields: Record<string, string> = {};
   for (const part of text.split(',')) {
     const equals = part.indexOf('=');
-    if (equals > 0) fields[part.slice(0, equals)] = part.slice(equals + 1);
+    if (equals > 0) setOwnValue(fields, part.slice(0, equals), part.slice(equals + 1));
   }
   return fields;
 };
@@ -158,5 +159,5 @@ const WORDS: Readonly<Record<string, number>> = { ok: 1, true: 1, err: 0, fail: 
 /** NaN for what is no number; such a sample is left out. */
 export const toNumber = (text: string | undefined): number => {
   if (text === undefined || text === '') return NaN;
-  return Object.hasOwn(WORDS, text) ? (WORDS[text] ?? NaN) : Number(text);
+  return ownValue(WORDS, text) ?? Number(text);
 };

@@ -1,4 +1,5 @@
 /** The metrics of one Sentinel, under redis_exporter's names, from INFO and what it knows of one master name. Pure. */
+import { ownValue } from '#domain';
 import { parseInfo } from '../parse-info.ts';
 import { parseSentinelMaster, parseSentinelPeers } from '../parse-sentinel.ts';
 import { addInfoMetrics, parsePairsOf, toNumber } from './build-redis-metrics.ts';
@@ -52,7 +53,8 @@ const addMaster = (families: MetricFamilies, answers: SentinelAnswers): void => 
     master_name: answers.masterName,
     message: quorum,
   });
-  for (const [field, metric] of SETTINGS) families.add('gauge', metric, toNumber(master.fields[field]), labels);
+  for (const [field, metric] of SETTINGS)
+    families.add('gauge', metric, toNumber(ownValue(master.fields, field)), labels);
   families.add(
     'gauge',
     'sentinel_master_last_ok_ping_reply_seconds',

@@ -1,4 +1,6 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { INHERITED_NAMES } from '#domain';
 import { acceptFields, listDrift, type DriftReport } from './drift.rules.ts';
 
 const spec = { mode: 'Sentinel', size: 3, config: { 'maxmemory-policy': 'noeviction' } };
@@ -71,5 +73,57 @@ describe('accepting drift', () => {
     const drifts = listDrift(report({ foreignFields: [field('spec.__proto__.polluted', true)] }));
     acceptFields(spec, drifts);
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
+  });
+});
+
+describe('names that every object inherits', () => {
+  const maps = [
+    'spec',
+    'spec.config',
+    'spec.resources.limits',
+    'spec.sentinel.resources.requests',
+    'spec.scheduling.nodeSelector',
+    'spec.engine',
+  ];
+  const names = fc.constantFrom(...INHERITED_NAMES);
+  const own = (value: unknown, path: string): unknown =>
+    path.split('.').reduce((inner, name) => {
+      const fields = inner as Record<string, unknown> | undefined;
+      return fields !== undefined && Object.hasOwn(fields, name) ? fields[name] : undefined;
+    }, value);
+
+  it('are drift that somebody added, in every map of the spec, and are taken as they are', () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...maps), names, fc.string(), (map, name, value) => {
+        const path = `${map}.${name}`;
+        const drifts = listDrift(report({ foreignFields: [field(path, value)] }));
+        expect(drifts).toEqual([{ path, manager: 'kubectl-edit', liveValue: value, wantedValue: undefined }]);
+        expect(own({ spec: acceptFields(spec, drifts) }, path)).toBe(value);
+        expect(own({ spec }, path)).toBeUndefined();
+      }),
+    );
+  });
+  it('are found where the hub wants them, and are no drift then', () => {
+    fc.assert(
+      fc.property(names, (name) => {
+        const wanted = { config: JSON.parse(`{"${name}":"x"}`) as object };
+        const foreignFields = [field(`spec.config.${name}`, 'x')];
+        expect(listDrift({ ...report({ foreignFields }), spec: wanted })).toEqual([]);
+      }),
+    );
+  });
+  it('do not hide in paths: a key with dots is one name', () => {
+    const nodeSelector = { 'kubernetes.io/arch': 'arm64' };
+    const wanted = { scheduling: { nodeSelector } };
+    const foreignFields = [field('spec.scheduling.nodeSelector.kubernetes.io/arch', 'amd64')];
+    const drifts = listDrift({ ...report({ foreignFields }), spec: wanted });
+    expect(drifts).toMatchObject([{ liveValue: 'amd64', wantedValue: 'arm64' }]);
+    expect(acceptFields(wanted, drifts)).toEqual({
+      scheduling: { nodeSelector: { 'kubernetes.io/arch': 'amd64' } },
+    });
+  });
+  it('and values without a canonical form are drift, not an error of the list', () => {
+    const foreignFields = [{ path: 'spec.size', manager: 'x', liveValue: '"\\ud800"' }];
+    expect(listDrift(report({ foreignFields }))).toMatchObject([{ wantedValue: 3 }]);
   });
 });

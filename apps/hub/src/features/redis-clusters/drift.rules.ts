@@ -2,8 +2,10 @@
  * Which fields of a pushed object a person changed. The agent reports every spec field that another field manager owns,
  * with its live value; here that is compared with the spec the hub stored. A field that another manager holds with the
  * wanted value is no drift. Without the comparison each `kubectl apply` of the same values would raise an alarm, and
- * without the report an edit would stay unseen until the next push.
+ * without the report an edit would stay unseen until the next push. Paths, names and values are foreign: a field that
+ * cannot be compared is drift that shows as it came, so that it can be reverted, and no other object is affected.
  */
+import { ownValue, setOwnValue } from '#domain';
 import { canonicalJson, type ForeignField } from '#protocol';
 
 export interface Drift {
@@ -48,8 +50,19 @@ export function acceptFields(
   return accepted;
 }
 
-/** `spec.config.maxmemory` → ['config', 'maxmemory']. Names of our spec's fields hold no dots. */
-const splitPath = (path: string): string[] => path.replace(/^\.?spec\./, '').split('.');
+/** Whose keys the user chooses, some with dots in them: `kubernetes.io/arch`. */
+const MAPS: readonly string[] = [
+  'config',
+  'scheduling.nodeSelector',
+  ...['resources', 'sentinel.resources'].flatMap((path) => [`${path}.limits`, `${path}.requests`]),
+];
+
+/** `spec.config.maxmemory` → ['config', 'maxmemory']. Names of our own fields hold no dots. */
+function splitPath(path: string): string[] {
+  const inSpec = path.replace(/^\.?spec\./, '');
+  const map = MAPS.find((name) => inSpec.startsWith(`${name}.`));
+  return map === undefined ? inSpec.split('.') : [...map.split('.'), inSpec.slice(map.length + 1)];
+}
 
 function toDrift(field: ForeignField, spec: unknown): Drift {
   return {
@@ -79,19 +92,26 @@ function isShallow(value: unknown, depth: number): boolean {
 }
 
 const readField = (value: unknown, name: string): unknown =>
-  typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;
+  typeof value === 'object' && value !== null ? ownValue(value as Record<string, unknown>, name) : undefined;
 
-const isSame = (a: unknown, b: unknown): boolean =>
-  a === undefined || b === undefined ? a === b : canonicalJson(a) === canonicalJson(b);
+/** What has no canonical form, such as half a surrogate pair, is not what the hub wants: it stored only what has one. */
+function isSame(a: unknown, b: unknown): boolean {
+  if (a === undefined || b === undefined) return a === b;
+  try {
+    return canonicalJson(a) === canonicalJson(b);
+  } catch {
+    return false;
+  }
+}
 
 function writeField(target: Record<string, unknown>, path: readonly string[], value: unknown): void {
   const [name, ...rest] = path;
-  if (name === undefined || name === '__proto__') return;
+  if (name === undefined) return;
   if (rest.length > 0) {
-    const inner = target[name];
+    const inner = ownValue(target, name);
     const next = typeof inner === 'object' && inner !== null ? (inner as Record<string, unknown>) : {};
-    target[name] = next;
+    setOwnValue(target, name, next);
     writeField(next, rest, value);
   } else if (value === undefined) delete target[name];
-  else target[name] = value;
+  else setOwnValue(target, name, value);
 }

@@ -11,7 +11,7 @@ import { decodeGlobalId } from '../../platform/graphql/index.ts';
 import { AuditRepository, type AuditNote } from '../audit/index.ts';
 import { listChangedFields } from './changed-fields.rules.ts';
 import type { RedisClusterRow } from './redis-cluster.entity.ts';
-import { readSpec } from './redis-cluster.mapper.ts';
+import { showSpec } from './redis-cluster.mapper.ts';
 import { RedisClustersRepository } from './redis-clusters.repository.ts';
 
 export interface Target {
@@ -82,7 +82,7 @@ export interface RedisClusterState {
 
 export const stateOf = (row: RedisClusterRow): RedisClusterState => ({
   generation: row.hub_generation,
-  spec: readSpec(row),
+  spec: showSpec(row),
   driftPolicy: row.drift_policy,
 });
 

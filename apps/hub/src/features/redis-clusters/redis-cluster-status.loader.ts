@@ -33,7 +33,16 @@ export class RedisClusterStatusLoader {
     return loaders.get<string, StatusSummary | undefined>(owner, async (hubUids) => {
       const rows = await read(hubUids);
       const nowMs = this.clock.nowMs();
-      return orderByKey(hubUids, rows, (row) => row.hub_uid).map((row) => row && map(row, nowMs));
+      return orderByKey(hubUids, rows, (row) => row.hub_uid).map((row) => row && attempt(() => map(row, nowMs)));
     });
+  }
+}
+
+/** A row that cannot be mapped is an error of its own object: thrown, it would be one of all that were read with it. */
+function attempt<T>(map: () => T): T | Error {
+  try {
+    return map();
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
   }
 }

@@ -8,18 +8,45 @@ import { decideSync } from './sync-state.rules.ts';
 export const readSpec = (row: RedisClusterRow): Record<string, unknown> =>
   JSON.parse(row.spec) as Record<string, unknown>;
 
+/** The spec to show and to keep in the audit: a text that cannot be read is shown as it is. */
+export function showSpec(row: RedisClusterRow): unknown {
+  try {
+    return readSpec(row);
+  } catch {
+    return row.spec;
+  }
+}
+
 /** Nearly all rows have no field that another owns: theirs is not looked for, which would take their spec to be read. */
 export function driftOf(row: RedisClusterRow): readonly Drift[] {
   const { foreign_fields: foreignFields, contested } = row;
   if ((foreignFields?.length ?? 0) + (contested?.length ?? 0) === 0) return [];
-  return listDrift({
-    spec: readSpec(row),
-    foreignFields,
-    statusAt: row.status_reported_at,
-    contested,
-    deliveryAt: row.delivery_updated_at,
-  });
+  try {
+    return listDrift({
+      spec: readSpec(row),
+      foreignFields,
+      statusAt: row.status_reported_at,
+      contested,
+      deliveryAt: row.delivery_updated_at,
+    });
+  } catch {
+    return UNREADABLE;
+  }
 }
+
+/**
+ * The report of an object that cannot be read. It is drift of the whole spec, so that the object shows by its names, does not
+ * blank the lists that hold it, and can be reverted, deleted and forgotten like any other.
+ */
+const UNREADABLE: readonly Drift[] = [
+  {
+    path: 'spec',
+    manager: 'unknown',
+    liveValue:
+      'UNREADABLE: the hub cannot read what the agent reported of this object. Revert its drift, or delete it.',
+    wantedValue: undefined,
+  },
+];
 
 export const syncOf = (row: RedisClusterRow, drift: readonly Drift[]): SyncState =>
   decideSync({
@@ -40,7 +67,7 @@ export function toRedisCluster(row: RedisClusterRow): RedisCluster {
     generation: row.hub_generation,
     // Read when it is shown: lists rarely do.
     get spec() {
-      return readSpec(row);
+      return showSpec(row);
     },
     driftPolicy: row.drift_policy,
     delivery: toDelivery(row),

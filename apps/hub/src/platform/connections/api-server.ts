@@ -4,6 +4,7 @@
  * a time; every answer has the headers of security. Otherwise anyone could have a megabyte parsed at a path that
  * does not exist, or a thousand requests of one packet answered at once.
  */
+import { ownValue } from '#domain';
 import { type IncomingMessage, type RequestListener, type ServerResponse, STATUS_CODES } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { Socket } from 'node:net';
@@ -60,7 +61,7 @@ const STATUS_OF: Readonly<Record<string, number>> = { ERR_HTTP_REQUEST_TIMEOUT: 
 /** For what is no request at all: no route sees it, and no framework adds headers to it. */
 export function answerBroken(error: Error & { readonly code?: string }, socket: Socket): void {
   if (socket.writable && error.code !== 'ECONNRESET') {
-    const status = STATUS_OF[error.code ?? ''] ?? 400;
+    const status = ownValue(STATUS_OF, error.code ?? '') ?? 400;
     const head = Object.entries({ ...HEADERS, connection: 'close', 'content-length': '0' });
     const lines = head.map(([name, value]) => `${name}: ${value}\r\n`).join('');
     socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines}\r\n`);

@@ -3,6 +3,7 @@
  * as many items as it holds in a large place. A list that is missing here would count as one item, so a test walks the
  * schema and fails for it.
  */
+import { ownValue } from '#domain';
 import { getNullableType, isListType, type GraphQLField } from 'graphql';
 
 /** By `Type.field`, or `*.field` for that of every type. */
@@ -36,6 +37,6 @@ export function sizeOfList(
 ): { readonly name: string; readonly size: number } | undefined {
   if (!isListType(getNullableType(field.type))) return undefined;
   const name = `${parent}.${field.name}`;
-  const size = LIST_SIZES[name] ?? LIST_SIZES[`*.${field.name}`];
+  const size = ownValue(LIST_SIZES, name) ?? ownValue(LIST_SIZES, `*.${field.name}`);
   return size === undefined ? undefined : { name, size };
 }

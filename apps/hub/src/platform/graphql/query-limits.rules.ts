@@ -5,6 +5,7 @@
  * and no number that is declared for it holds then. Introspection costs a flat sum, however much of it is asked for. Without
  * these limits one nested query of a few hundred bytes could ask for millions of rows.
  */
+import { ownValue } from '#domain';
 import {
   type DocumentNode,
   type FieldNode,
@@ -120,7 +121,7 @@ function measureSelection(selection: SelectionSetNode['selections'][number], par
 }
 
 const findField = (parent: Parent, name: string): GraphQLField<unknown, unknown> | undefined =>
-  isObjectType(parent) || isInterfaceType(parent) ? parent.getFields()[name] : undefined;
+  isObjectType(parent) || isInterfaceType(parent) ? ownValue(parent.getFields(), name) : undefined;
 
 function measureField(node: FieldNode, parent: Parent, scope: Scope): Measure {
   const field = findField(parent, node.name.value);

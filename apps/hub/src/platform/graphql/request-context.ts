@@ -13,8 +13,11 @@ export class Loaders {
     this.keep = options.keep;
   }
 
-  /** The loader that `owner` made for this request, or a new one over `readMany` (one answer for each key, in order). */
-  get<K, V>(owner: object, readMany: (keys: readonly K[]) => Promise<readonly V[]>): DataLoader<K, V> {
+  /**
+   * The loader that `owner` made for this request, or a new one over `readMany`: one answer for each key, in order. An Error
+   * among them fails its own key alone.
+   */
+  get<K, V>(owner: object, readMany: (keys: readonly K[]) => Promise<readonly (V | Error)[]>): DataLoader<K, V> {
     const made = this.made.get(owner) as DataLoader<K, V> | undefined;
     if (made) return made;
     const loader = new DataLoader<K, V>(readMany, { cache: this.keep });

@@ -2,6 +2,7 @@
  * Which fields of a field's object a query asks for, so that what nobody asked for is not read. It errs on the side of
  * too much: fields behind @skip and @include count as asked for.
  */
+import { ownValue } from '#domain';
 import {
   Kind,
   type FieldNode,
@@ -34,7 +35,7 @@ function collect({ selections }: SelectionSetNode, fragments: Fragments, names: 
     if (selection.kind === Kind.FIELD) names.add(selection.name.value);
     else if (selection.kind === Kind.INLINE_FRAGMENT) collect(selection.selectionSet, fragments, names);
     else {
-      const fragment = fragments[selection.name.value];
+      const fragment = ownValue(fragments, selection.name.value);
       if (fragment) collect(fragment.selectionSet, fragments, names);
     }
   }

@@ -1,4 +1,5 @@
 /** What to do about the common reasons why a hub does not start: the system's own texts name a cause, and no way out. */
+import { ownValue } from '#domain';
 
 interface SystemError {
   readonly code?: string;
@@ -46,5 +47,5 @@ const ADVICE: Readonly<Record<string, Advice>> = {
 /** One sentence for the operator; undefined when the error speaks for itself. */
 export function explainStartError(error: unknown): string | undefined {
   const system = error as SystemError;
-  return ADVICE[system.code ?? '']?.(system);
+  return ownValue(ADVICE, system.code ?? '')?.(system);
 }

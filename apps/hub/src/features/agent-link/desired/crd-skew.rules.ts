@@ -3,7 +3,7 @@
  * recorded schemas. One that is not recorded, newer or made by somebody else, is taken at its word: the spec is sent, and
  * the API server there says what it does not know. Sending what surely fails would show a refusal in place of the reason.
  */
-import { findUnheld, KNOWN_CRD_SCHEMAS, type KnownCrdSchema, REDIS_CLUSTER_KIND } from '#domain';
+import { findUnheld, KNOWN_CRD_SCHEMAS, type KnownCrdSchema, REDIS_CLUSTER_KIND, ownValue } from '#domain';
 
 const MOST_NAMED = 10;
 
@@ -13,7 +13,7 @@ export function explainTooNew(
   crdSchemaHash: string,
   recorded: Readonly<Record<string, KnownCrdSchema>> = KNOWN_CRD_SCHEMAS,
 ): string | undefined {
-  const schema = Object.hasOwn(recorded, crdSchemaHash) ? recorded[crdSchemaHash] : undefined;
+  const schema = ownValue(recorded, crdSchemaHash);
   if (schema === undefined || object.kind !== REDIS_CLUSTER_KIND) return undefined;
   const unheld = findUnheld(JSON.parse(object.spec), schema.spec);
   if (unheld.length === 0) return undefined;

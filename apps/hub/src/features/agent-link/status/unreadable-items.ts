@@ -3,6 +3,7 @@
  * session, named by the day, so that an agent that comes back every minute does not fill the list. Without it an object
  * would look healthy while half of what its agent says of it is dropped.
  */
+import { ownValue } from '#domain';
 import { type EventItem, type PartlyRead, WHAT_TO_DO } from '#protocol';
 
 const DAY_MS = 86_400_000;
@@ -35,7 +36,7 @@ const WHAT: Readonly<Record<string, string>> = {
 };
 
 function toEvent(type: string, { hubUid, namespace, name, fields, kept }: PartlyRead, nowMs: number): EventItem {
-  const what = WHAT[type] ?? type;
+  const what = ownValue(WHAT, type) ?? type;
   const where = fields.length === 0 ? '' : ` (${fields.join(', ')})`;
   const result = kept ? 'is shown without what is unreadable' : 'is left out';
   return {
