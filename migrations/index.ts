@@ -14,6 +14,7 @@ import { DeletesNameTheirObject1764650000000 } from './1764650000000-deletes-nam
 import { DeletesOfWhatIsBack1764650000001 } from './1764650000001-deletes-of-what-is-back.ts';
 import { AgentLimits1764660100000 } from './1764660100000-agent-limits.ts';
 import { AuditAppendOnly1764660500000 } from './1764660500000-audit-append-only.ts';
+import { TokenOrigins1764660501000 } from './1764660501000-token-origins.ts';
 
 /** Every migration, oldest first. Never edited after release: a change is a new file at the end of this list. */
 export const migrations = [
@@ -33,4 +34,5 @@ export const migrations = [
   DeletesOfWhatIsBack1764650000001,
   AgentLimits1764660100000,
   AuditAppendOnly1764660500000,
+  TokenOrigins1764660501000,
 ];

@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { chmodSync, createWriteStream, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, createWriteStream, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GraphqlClient } from './graphql-client.ts';
@@ -95,7 +95,8 @@ export async function startHub(options: HubOptions): Promise<HubProcess> {
   child.stdout.pipe(log, { end: false });
   child.stderr.pipe(log, { end: false });
   const ready = await waitReady(readyFile, child, logFile);
-  const token = readFileSync(ready.adminTokenFile, 'utf8').trim();
+  // A further hub on one database makes no token of its own.
+  const token = existsSync(ready.adminTokenFile) ? readFileSync(ready.adminTokenFile, 'utf8').trim() : '';
   const api = new GraphqlClient({ url: `${ready.apiUrl}/graphql`, caFile: ready.caFile, token });
   const stop = async (signal: NodeJS.Signals = 'SIGTERM'): Promise<void> => {
     await api.close();

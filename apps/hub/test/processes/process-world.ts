@@ -57,7 +57,6 @@ export class ProcessWorld {
       ATOLL_TLS_CA_FILE: join(tls, 'ca.crt'),
       ATOLL_TLS_CERT_FILE: join(tls, 'server.crt'),
       ATOLL_TLS_KEY_FILE: join(tls, 'server.key'),
-      ATOLL_BOOTSTRAP_ADMIN_TOKEN_FILE: first?.adminTokenFile ?? '',
     };
     const hub = await startHub({
       dataDir: first === undefined ? join(this.folder, 'one') : join(this.folder, `hub-${(this.#count += 1)}`),
@@ -68,6 +67,7 @@ export class ProcessWorld {
         DATABASE_URL: this.databaseUrl,
         ATOLL_PUBLIC_AGENT_ADDRESS: `127.0.0.1:0,${this.balancer.address}`,
         ...(first === undefined || ownTls ? {} : like),
+        ...(first === undefined ? {} : { ATOLL_BOOTSTRAP_ADMIN_TOKEN_FILE: first.adminTokenFile }),
         ...options.env,
       },
     });

@@ -31,6 +31,12 @@ describe('the first start', () => {
     expect(node.data).toEqual({ node: { name: 'default' } });
     const stored: unknown = await hub.runtime.dataSource.query('SELECT t::text FROM api_token t');
     expect(JSON.stringify(stored)).not.toContain(token);
+    const [row] = await hub.runtime.dataSource.query<object[]>(`SELECT * FROM audit WHERE action = 'addAdminToken'`);
+    expect(row).toMatchObject({
+      principal: 'hub',
+      after: { madeBy: expect.stringContaining('admin-token') as string },
+    });
+    expect(JSON.stringify(row)).not.toContain(token);
     await admin.close();
     await hub.close();
   });
@@ -54,12 +60,58 @@ describe('the first start', () => {
     await after.close();
   });
 
-  it('fails when the given file holds no token worth the name', async () => {
-    const adminTokenFile = join(folder, 'short');
-    await writeFile(adminTokenFile, 'admin');
-    await expect(startTestHub(await createTestDatabase(), { adminTokenFile })).rejects.toThrow(
-      'at least 16 characters',
-    );
+  it('does not bring back a token that another took the place of', async () => {
+    const database = await createTestDatabase();
+    const adminTokenFile = join(folder, 'old');
+    const newer = join(folder, 'new');
+    await writeFile(adminTokenFile, 'the-first-admin-token\n');
+    await writeFile(newer, 'the-second-admin-token\n');
+    for (const file of [adminTokenFile, newer]) await (await startTestHub(database, { adminTokenFile: file })).close();
+    // A replica that still has the earlier file starts again in the midst of the change.
+    const late = await startTestHub(database, { adminTokenFile });
+    const status = async (token: string): Promise<number> => {
+      const client = new ApiClient(late, token);
+      const answer = await client.query('{ viewer { name } }');
+      await client.close();
+      return answer.status;
+    };
+    expect([await status('the-first-admin-token'), await status('the-second-admin-token')]).toEqual([401, 200]);
+    await late.close();
+    const again = await startTestHub(database, { adminTokenFile: newer });
+    expect(await again.runtime.dataSource.query('SELECT revoked_for FROM api_token ORDER BY created_at')).toEqual([
+      { revoked_for: 'REPLACED' },
+      { revoked_for: null },
+    ]);
+    await again.close();
+  });
+
+  it('on a database that has an administrator makes no token in a further data folder, and takes none away', async () => {
+    const database = await createTestDatabase();
+    const first = await startTestHub(database);
+    const second = await startTestHub(database);
+    await expect(stat(second.ready.adminTokenFile)).rejects.toThrow('ENOENT');
+    const admin = await ApiClient.admin(first);
+    expect((await admin.query('{ viewer { name } }')).status).toBe(200);
+    expect(await first.runtime.dataSource.query('SELECT revoked_at FROM api_token')).toEqual([{ revoked_at: null }]);
+    await admin.close();
+    await second.close();
+    await first.close();
+  });
+
+  it.each([
+    ['a token that is too short', 'admin', 'at least 16 characters'],
+    ['a character that no request can carry', 'the-first-ädmin-token', 'line 1, character 11: a character outside'],
+  ])('fails when the given file holds %s, before anything is stored', async (_, content, problem) => {
+    const adminTokenFile = join(folder, 'wrong');
+    await writeFile(adminTokenFile, content);
+    const database = await createTestDatabase();
+    const start = startTestHub(database, { adminTokenFile });
+    await expect(start).rejects.toThrow(`ATOLL_BOOTSTRAP_ADMIN_TOKEN_FILE: ${adminTokenFile}: `);
+    await expect(start).rejects.toThrow(problem);
+    await expect(start).rejects.not.toThrow(content);
+    const hub = await startTestHub(database);
+    expect(await hub.runtime.dataSource.query('SELECT count(*)::int AS count FROM api_token')).toEqual([{ count: 1 }]);
+    await hub.close();
   });
 
   it('refuses a token that has expired', async () => {

@@ -20,13 +20,13 @@ export class BootstrapAccessRepository {
     ]);
   }
 
-  /** Id of the one principal of kind BOOTSTRAP_ADMIN, which is ADMIN over the whole fleet. */
+  /** The one principal of kind BOOTSTRAP_ADMIN, which is ADMIN over the whole fleet. */
   async ensureAdmin(
     tx: EntityManager,
     made: { readonly id: string; readonly bindingId: string; readonly at: Date },
-  ): Promise<string> {
+  ): Promise<void> {
     const found: { id: string }[] = await tx.query(`SELECT id FROM principal WHERE kind = 'BOOTSTRAP_ADMIN'`);
-    if (found[0]) return found[0].id;
+    if (found.length > 0) return;
     await tx.query(`INSERT INTO principal (id, name, kind, created_at) VALUES ($1, 'admin', 'BOOTSTRAP_ADMIN', $2)`, [
       made.id,
       made.at,
@@ -35,27 +35,5 @@ export class BootstrapAccessRepository {
       made.bindingId,
       made.id,
     ]);
-    return made.id;
-  }
-
-  async ensureToken(
-    tx: EntityManager,
-    token: { readonly id: string; readonly principalId: string; readonly tokenHash: Buffer; readonly at: Date },
-  ): Promise<void> {
-    await tx.query(
-      `INSERT INTO api_token (id, principal_id, token_hash, created_at) VALUES ($1, $2, $3, $4)
-       ON CONFLICT (token_hash) DO UPDATE SET revoked_at = NULL`,
-      [token.id, token.principalId, token.tokenHash, token.at],
-    );
-  }
-
-  async revokeOthers(
-    tx: EntityManager,
-    kept: { readonly principalId: string; readonly tokenHash: Buffer; readonly at: Date },
-  ): Promise<void> {
-    await tx.query(
-      `UPDATE api_token SET revoked_at = $3 WHERE principal_id = $1 AND token_hash <> $2 AND revoked_at IS NULL`,
-      [kept.principalId, kept.tokenHash, kept.at],
-    );
   }
 }

@@ -1,7 +1,7 @@
 /** Public face of authentication and authorisation. */
 export { AuthModule } from './auth.module.ts';
 export { AuthenticationService } from './authentication.service.ts';
-export { hashToken } from './bearer-token.ts';
+export { hashToken, LEAST_TOKEN_LENGTH, MOST_TOKEN_LENGTH, readBearerToken, TOKEN_CHARACTER } from './bearer-token.ts';
 export {
   hasFleetRole,
   hasRole,
