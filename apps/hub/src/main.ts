@@ -3,7 +3,6 @@ import { ConfigError, parseHubConfig } from './platform/config/hub-config.ts';
 import { explainStartError } from './platform/lifecycle/explain-start-error.ts';
 import { divertOutput } from './platform/telemetry/divert-output.ts';
 import { createLogger } from './platform/telemetry/logger.ts';
-import { startHub } from './start-hub.ts';
 
 /** Kubernetes kills the pod after 60 s, without a word in the log. */
 const STOP_TIMEOUT_MS = 55_000;
@@ -22,6 +21,7 @@ const log = createLogger('info', 'main');
 divertOutput(log, (exitCode) => process.exit(exitCode));
 
 try {
+  const { startHub } = await import('./start-hub.ts');
   const hub = await startHub(parseHubConfig(process.env));
   let stopping = false;
   const stop = (): void => {

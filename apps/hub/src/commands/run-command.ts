@@ -3,10 +3,11 @@
  * hub from the same environment, talk to its database alone, and end. What a script needs goes to stdout, the rest to stderr.
  */
 import { ConfigError, parseHubConfig } from '../platform/config/hub-config.ts';
+import { listTokensCommand, replaceTokenCommand, revokeTokenCommand } from './tokens.command.ts';
 import { verifyAuditCommand } from './verify-audit.command.ts';
 import { type Command, CommandError, ExitCode, type Terminal } from './command.ts';
 
-const COMMANDS: readonly Command[] = [verifyAuditCommand];
+const COMMANDS: readonly Command[] = [listTokensCommand, replaceTokenCommand, revokeTokenCommand, verifyAuditCommand];
 
 /** Returns the exit code. */
 export async function runCommand(
