@@ -7,6 +7,7 @@ import type { Clock } from '#domain';
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import { hashToken } from '../../platform/auth/index.ts';
+import { ConfigError } from '../../platform/config/hub-config.ts';
 import { type HubRuntime, RUNTIME } from '../../platform/lifecycle/hub-runtime.ts';
 import { CLOCK, IDS, type IdSource } from '../../platform/lifecycle/time-and-ids.ts';
 import { DEFAULT_PROJECT } from './access.service.ts';
@@ -53,6 +54,10 @@ export class BootstrapAccessService implements OnModuleInit {
     const tokenHash = found === undefined ? null : hashToken(found);
     const others = await listOtherBootstrapTokens(tx, tokenHash);
     const own = tokenHash ? await findToken(tx, tokenHash) : undefined;
+    if (own && own.kind !== 'BOOTSTRAP_ADMIN')
+      throw new ConfigError(
+        `${adminTokenFile(this.runtime.config)}: this is the token of the principal ${own.principal}`,
+      );
     const choice = chooseAdminToken({ isConfigured: this.runtime.config.adminTokenFile !== undefined, own, others });
     if (choice.kind === 'ADD') await this.add(tx, tokenHash ?? hashToken(await this.makeFile()), at);
     if (choice.kind === 'ADD' || choice.kind === 'KEEP') await this.revoke(tx, choice.revoke, at);
