@@ -39,6 +39,12 @@ export class AuditWorkers implements OnApplicationBootstrap, OnModuleDestroy {
 
   async onApplicationBootstrap(): Promise<void> {
     for (const worker of this.#workers) worker.start();
+    await this.tellProtection().catch((error: unknown) =>
+      this.log.warn({ err: error }, 'whether the role of this hub could undo the audit is not known'),
+    );
+  }
+
+  private async tellProtection(): Promise<void> {
     const { role, ways } = await listWaysRoundAudit(this.dataSource.manager);
     if (ways.length === 0) this.log.info({ role }, 'the role of this hub may only add to the audit');
     else this.log.info({ code: 'AUDIT_NOT_PROTECTED', role, ways }, NOT_PROTECTED);

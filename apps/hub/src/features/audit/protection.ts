@@ -8,6 +8,7 @@ import type { EntityManager } from 'typeorm';
 interface Rights {
   readonly role: string;
   readonly superuser: boolean;
+  readonly makesMembers: boolean;
   readonly ownsTable: boolean;
   readonly ownsFunctions: boolean;
   readonly ownsSchema: boolean;
@@ -17,6 +18,8 @@ interface Rights {
 /** A member of a role has its rights, or may take them. The owner of a schema may drop what is in it. */
 const READ_RIGHTS = `
   SELECT current_user AS role, (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) AS superuser,
+    (SELECT rolcreaterole FROM pg_roles WHERE rolname = current_user)
+      AND current_setting('server_version_num')::int < 160000 AS "makesMembers",
     pg_has_role(current_user, c.relowner, 'MEMBER') AS "ownsTable",
     (SELECT coalesce(bool_or(pg_has_role(current_user, p.proowner, 'MEMBER')), false) FROM pg_trigger AS t
       JOIN pg_proc AS p ON p.oid = t.tgfoid WHERE t.tgrelid = c.oid AND NOT t.tgisinternal) AS "ownsFunctions",
@@ -31,6 +34,7 @@ export async function listWaysRoundAudit(manager: EntityManager): Promise<{ role
   if (!rights) throw new Error('the table audit is not there');
   const ways = [
     ...(rights.superuser ? ['is a superuser'] : []),
+    ...(rights.makesMembers ? ['has CREATEROLE, which before PostgreSQL 16 makes it a member of any role'] : []),
     ...(rights.ownsTable ? ['owns the table, or is a member of the role that does'] : []),
     ...(rights.ownsFunctions ? ['owns a function of its triggers'] : []),
     ...(rights.ownsSchema ? ['owns the schema (in `public`: the database), and so may drop the table'] : []),
