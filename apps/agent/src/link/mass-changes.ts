@@ -40,13 +40,18 @@ const toMassChange = (upsert: Upsert, live: KubeObject | undefined): MassChange[
   live !== undefined && isDestructive(upsert, live) ? [{ upsert, live }] : [];
 
 function isDestructive(upsert: Upsert, live: KubeObject): boolean {
-  if (isLetThrough(upsert, live)) return false;
-  const isSame = readHubVersion(live)?.specHash === upsert.specHash;
-  const reverts = upsert.driftPolicy === 'Revert' || (upsert.revertFields?.length ?? 0) > 0;
-  if (isSame && !reverts) return false;
+  if (isLetThrough(upsert, live) || !mayBeWritten(upsert, live)) return false;
   try {
     return destructiveChangesOf(upsert, live, JSON.parse(upsert.spec) as Readonly<Record<string, unknown>>).length > 0;
   } catch {
     return false; // No JSON: it is refused when its turn comes.
   }
+}
+
+/** What is refused all the same (an object of somebody else, an older generation) waits for nobody. */
+function mayBeWritten(upsert: Upsert, live: KubeObject): boolean {
+  const held = readHubVersion(live);
+  if (held?.hubUid !== upsert.hubUid) return upsert.adopt;
+  const reverts = upsert.driftPolicy === 'Revert' || (upsert.revertFields?.length ?? 0) > 0;
+  return reverts ? held.hubGeneration <= upsert.hubGeneration : held.hubGeneration < upsert.hubGeneration;
 }
