@@ -8,6 +8,7 @@ import {
   isUuid,
   NodeRegistry,
   readPage,
+  type Loaders,
 } from '../../platform/graphql/index.ts';
 import { CLOCK } from '../../platform/lifecycle/time-and-ids.ts';
 import { toAgent, toLocalObject, toMemberCluster } from './member-cluster.mapper.ts';
@@ -40,7 +41,8 @@ export class MemberClusterReadsService implements OnModuleInit {
     const page = readPage(first, after, isUuid);
     const rows = mayLook(caller) ? await this.repository.list(page) : [];
     const connection = buildConnection(rows, page, { keyOf: (row) => row.id, map: toMemberCluster });
-    const countOf = async (): Promise<number> => (mayLook(caller) ? this.repository.count() : 0);
+    const countOf = async (loaders: Loaders): Promise<number> =>
+      mayLook(caller) ? loaders.once(this, {}, () => this.repository.count()) : 0;
     return { ...connection, countOf };
   }
 

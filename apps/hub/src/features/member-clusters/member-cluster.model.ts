@@ -1,6 +1,6 @@
 import type { ErrorCode, Freshness } from '#domain';
 import { Field, Float, GraphQLISODateTime, ID, ObjectType } from '@nestjs/graphql';
-import { connectionOf, ErrorCodes, GraphQLJson, Node } from '../../platform/graphql/index.ts';
+import { connectionOf, ErrorCodes, GraphQLJson, Node, type Loaders } from '../../platform/graphql/index.ts';
 import {
   AgentStates,
   Freshnesses,
@@ -113,7 +113,7 @@ export class MemberCluster implements Node {
 @ObjectType()
 export class MemberClusterConnection extends connectionOf(MemberCluster, 'MemberCluster') {
   /** What totalCount counts; not in the schema. */
-  countOf!: () => Promise<number>;
+  countOf!: (loaders: Loaders) => Promise<number>;
 }
 
 @ObjectType({ description: 'A RedisCluster in a member cluster that the hub does not manage.' })

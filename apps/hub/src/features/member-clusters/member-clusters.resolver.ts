@@ -107,8 +107,8 @@ export class MemberClustersResolver {
 @Resolver(() => MemberClusterConnection)
 export class MemberClusterConnectionResolver {
   @ResolveField(() => Int, { description: 'Counted only when selected.' })
-  totalCount(@Parent() parent: MemberClusterConnection): Promise<number> {
-    return parent.countOf();
+  totalCount(@Parent() parent: MemberClusterConnection, @Context('loaders') loaders: Loaders): Promise<number> {
+    return parent.countOf(loaders);
   }
 }
 

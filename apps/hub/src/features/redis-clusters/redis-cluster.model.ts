@@ -1,6 +1,6 @@
 import type { DeliveryState } from '#domain';
 import { Field, GraphQLISODateTime, ID, Int, ObjectType } from '@nestjs/graphql';
-import { connectionOf, GraphQLJson, GraphQLLong, Node } from '../../platform/graphql/index.ts';
+import { connectionOf, GraphQLJson, GraphQLLong, Node, type Loaders } from '../../platform/graphql/index.ts';
 import { DeliveryStates, DriftPolicies, SyncStates, type SyncState } from './redis-cluster.enums.ts';
 
 @ObjectType({ description: 'A spec field that another field manager owns with another value than the hub wants.' })
@@ -91,5 +91,5 @@ export class RedisCluster implements Node {
 @ObjectType()
 export class RedisClusterConnection extends connectionOf(RedisCluster, 'RedisCluster') {
   /** What totalCount counts; not in the schema. */
-  countOf!: () => Promise<number>;
+  countOf!: (loaders: Loaders) => Promise<number>;
 }

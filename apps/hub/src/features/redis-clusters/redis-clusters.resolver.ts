@@ -62,7 +62,7 @@ export class RedisClustersResolver {
 @Resolver(() => RedisClusterConnection)
 export class RedisClusterConnectionResolver {
   @ResolveField(() => Int, { description: 'Counted only when selected.' })
-  totalCount(@Parent() parent: RedisClusterConnection): Promise<number> {
-    return parent.countOf();
+  totalCount(@Parent() parent: RedisClusterConnection, @Context('loaders') loaders: Loaders): Promise<number> {
+    return parent.countOf(loaders);
   }
 }

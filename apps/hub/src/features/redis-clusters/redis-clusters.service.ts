@@ -6,6 +6,7 @@ import {
   isUuid,
   NodeRegistry,
   readPage,
+  type Loaders,
   type NodeType,
   type PageRequest,
 } from '../../platform/graphql/index.ts';
@@ -50,8 +51,8 @@ export class RedisClustersService implements OnModuleInit {
     const sync = request.filter.sync ?? undefined;
     const rows = sync ? await this.scan(page, conditions, sync) : await this.repository.list(page, conditions);
     const connection = buildConnection(rows, page, { keyOf: (row) => row.hub_uid, map: toRedisCluster });
-    const countOf = (): Promise<number> =>
-      sync ? this.countSync(conditions, sync) : this.repository.count(conditions);
+    const count = (): Promise<number> => (sync ? this.countSync(conditions, sync) : this.repository.count(conditions));
+    const countOf = (loaders: Loaders): Promise<number> => loaders.once(this, { conditions, sync }, count);
     return { ...connection, countOf };
   }
 

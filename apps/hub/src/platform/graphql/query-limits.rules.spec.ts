@@ -9,6 +9,7 @@ import {
   type OperationDefinitionNode,
 } from 'graphql';
 import { describe, expect, it } from 'vitest';
+import { isPriced } from './database-costs.ts';
 import { sizeOfList } from './list-sizes.ts';
 import { MAX_COST, MAX_DEPTH, type Measure, measureOperation, refuseOversized } from './query-limits.rules.ts';
 
@@ -31,27 +32,27 @@ const refusal = (query: string): unknown => {
 describe('what a query asks for', () => {
   it.each([
     ['{ hub { version } }', { depth: 2, cost: 2 }],
-    ['{ redisClusters(first: 10) { nodes { id } } }', { depth: 3, cost: 21 }],
-    ['{ redisClusters { nodes { id } } }', { depth: 3, cost: 101 }],
-    ['{ redisClusters { totalCount } }', { depth: 2, cost: 51 }],
-    ['{ fleetHealth { groups { key total } } }', { depth: 3, cost: 751 }],
-    ['{ memberCluster(id: "a") { agents { id version } } }', { depth: 3, cost: 22 }],
-    ['{ node(id: "a") { ... on MemberCluster { agents { id version } } } }', { depth: 3, cost: 22 }],
-    ['{ node(id: "a") { ...M } } fragment M on MemberCluster { agents { id } }', { depth: 3, cost: 12 }],
-    ['{ localObjects(memberClusterId: "a") { name } }', { depth: 2, cost: 1_001 }],
+    ['{ redisClusters(first: 10) { nodes { id } } }', { depth: 3, cost: 71 }],
+    ['{ redisClusters { nodes { id } } }', { depth: 3, cost: 151 }],
+    ['{ redisClusters { totalCount } }', { depth: 2, cost: 1_101 }],
+    ['{ fleetHealth { groups { key total } } }', { depth: 3, cost: 851 }],
+    ['{ memberCluster(id: "a") { agents { id version } } }', { depth: 3, cost: 42 }],
+    ['{ node(id: "a") { ... on MemberCluster { agents { id version } } } }', { depth: 3, cost: 42 }],
+    ['{ node(id: "a") { ...M } } fragment M on MemberCluster { agents { id } }', { depth: 3, cost: 32 }],
+    ['{ localObjects(memberClusterId: "a") { name } }', { depth: 2, cost: 1_101 }],
     ['{ hub { agentAddresses } }', { depth: 2, cost: 12 }],
     ['{ __schema { types { name } } }', { depth: 0, cost: 2_000 }],
     ['{ a: __schema { types { name } } b: __type(name: "Query") { name } }', { depth: 0, cost: 4_000 }],
     ['{ __typename }', { depth: 0, cost: 0 }],
     ['{ hub { ...V } } fragment V on HubInfo { version epoch }', { depth: 2, cost: 3 }],
-    ['{ nodes(ids: ["a", "b", "c"]) { id } }', { depth: 2, cost: 4 }],
+    ['{ nodes(ids: ["a", "b", "c"]) { id } }', { depth: 2, cost: 64 }],
   ])('%s', (query, expected) => {
     expect(numbersOf(measure(query))).toEqual(expected);
   });
   it('reads the page size from a variable, given or by default', () => {
     const query = 'query ($n: Int = 9) { redisClusters(first: $n) { nodes { id } } }';
-    expect(measure(query, { n: 3 }).cost).toBe(7);
-    expect(measure(query).cost).toBe(19);
+    expect(measure(query, { n: 3 }).cost).toBe(57);
+    expect(measure(query).cost).toBe(69);
   });
   it('takes the largest page for a variable that is not known, as of a subscription', () => {
     const query = 'subscription ($n: Int) { fleetHealth(first: $n) { groups { key } } }';
@@ -59,7 +60,7 @@ describe('what a query asks for', () => {
       { schema, document: parse(query), variables: undefined },
       parse(query).definitions[0] as OperationDefinitionNode,
     );
-    expect(measured.cost).toBe(1_001);
+    expect(measured.cost).toBe(1_101);
   });
   it('measures fragments that spread each other twice without walking every path', () => {
     const chain = Array.from({ length: 200 }, (_, at) => `fragment F${at} on Query { ...F${at + 1} ...F${at + 1} }`);
@@ -68,9 +69,47 @@ describe('what a query asks for', () => {
   });
   it('refuses what is too deep and what is too costly, and lets the limit itself pass', () => {
     const lists = new Set<string>();
-    expect(() => refuseOversized({ depth: MAX_DEPTH, cost: MAX_COST, lists })).not.toThrow();
-    expect(() => refuseOversized({ depth: MAX_DEPTH + 1, cost: 1, lists })).toThrow(/deep/);
-    expect(() => refuseOversized({ depth: 1, cost: MAX_COST + 1, lists })).toThrow(/at most 20000/);
+    expect(() => refuseOversized({ depth: MAX_DEPTH, cost: MAX_COST, once: 0, lists })).not.toThrow();
+    expect(() => refuseOversized({ depth: MAX_DEPTH + 1, cost: 1, once: 0, lists })).toThrow(/deep/);
+    expect(() => refuseOversized({ depth: 1, cost: MAX_COST + 1, once: 0, lists })).toThrow(/at most 20000/);
+  });
+});
+
+describe('what the resolvers ask the database on their own', () => {
+  it('is priced for every root field of the schema', () => {
+    const fields = Object.keys(schema.getQueryType()?.getFields() ?? {});
+    expect(fields.filter((field) => !isPriced('Query', field))).toEqual([]);
+  });
+
+  it('lets eighteen counts pass in one request, and refuses 270 by aliases, also in a fragment', () => {
+    const counts = (count: number): string =>
+      Array.from(
+        { length: count },
+        (_, at) => `a${at}: redisClusters(first: 1, filter: { name: "${at}" }) { totalCount }`,
+      ).join(' ');
+    expect(refusal(`{ ${counts(18)} }`)).toBe('passes');
+    expect(refusal(`{ ${counts(270)} }`)).toBe('QUERY_TOO_COSTLY');
+    expect(refusal(`{ ...A } fragment A on Query { ${counts(270)} }`)).toBe('QUERY_TOO_COSTLY');
+  });
+
+  it('is a count once a page, however long the page is', () => {
+    const costOf = (first: number): number => measure(`{ redisClusters(first: ${first}) { totalCount } }`).cost;
+    expect(costOf(100) - costOf(1)).toBe(99);
+  });
+
+  it('is more where all RedisClusters are looked through for their sync state', () => {
+    const query = 'query ($f: RedisClusterFilter) { redisClusters(first: 1, filter: $f) { nodes { id } } }';
+    expect(measure(query, { f: { sync: 'DRIFTED' } }).cost - measure(query, { f: { name: 'a' } }).cost).toBe(1_000);
+  });
+
+  it.each([
+    ['one object by its id', 'redisCluster(id: "a") { id }'],
+    ['objects by many ids', `nodes(ids: [${'"a",'.repeat(100)}]) { id }`],
+    ['mutations', 'm: deleteRedisCluster(input: { id: "a" }) { userErrors { code } }'],
+    ['roll-ups', 'fleetHealth(first: 1) { total }'],
+  ])('cannot be multiplied by aliases without end: %s', (_what, field) => {
+    const aliases = Array.from({ length: 1_000 }, (_, at) => `a${at}: ${field.replace(/^m: /, '')}`).join(' ');
+    expect(refusal(field.startsWith('m: ') ? `mutation { ${aliases} }` : `{ ${aliases} }`)).toBe('QUERY_TOO_COSTLY');
   });
 });
 

@@ -1,6 +1,6 @@
 /**
  * How much a query asks for, before anything is read: the depth of its fields, and its cost, which is the number of
- * fields it could answer with when every page is full. A list that takes no `first` counts as list-sizes.ts says, and may not
+ * fields it could answer with when every page is full, and what its own questions to the database add (database-costs.ts). A list that takes no `first` counts as list-sizes.ts says, and may not
  * be asked for within itself: from a list that leads back to its owner each level would multiply the answer by the whole list,
  * and no number that is declared for it holds then. Introspection costs a flat sum, however much of it is asked for. Without
  * these limits one nested query of a few hundred bytes could ask for millions of rows.
@@ -22,6 +22,7 @@ import {
   valueFromASTUntyped,
 } from 'graphql';
 import { ApiError } from './api-error.ts';
+import { databaseCostOf } from './database-costs.ts';
 import { sizeOfList } from './list-sizes.ts';
 import { DEFAULT_PAGE_SIZE } from './page.ts';
 
@@ -39,6 +40,8 @@ type Variables = Readonly<Record<string, unknown>> | undefined;
 export interface Measure {
   readonly depth: number;
   readonly cost: number;
+  /** What is read once for a page, however many items it has: it is not multiplied by them. */
+  readonly once: number;
   /** Lists without `first` that are asked for, as `Type.field`. */
   readonly lists: ReadonlySet<string>;
   /** One of them that is asked for within itself. */
@@ -80,8 +83,8 @@ export function refuseOversized({ depth, cost, repeated }: Measure): void {
     throw new ApiError('QUERY_TOO_COSTLY', `The query asks for ${repeated} within itself. Ask for it once.`);
   }
   if (cost > MAX_COST) {
-    const hint = 'Ask for fewer fields or smaller pages.';
-    throw new ApiError('QUERY_TOO_COSTLY', `The query could answer ${cost} fields; at most ${MAX_COST}. ${hint}`);
+    const hint = 'Ask for fewer fields, smaller pages or fewer counts.';
+    throw new ApiError('QUERY_TOO_COSTLY', `The query costs ${cost}; at most ${MAX_COST}. ${hint}`);
   }
 }
 
@@ -94,7 +97,7 @@ interface Scope {
 }
 type Parent = GraphQLNamedType | undefined;
 const union = <T>(some: ReadonlySet<T>, others: Iterable<T>): ReadonlySet<T> => new Set([...some, ...others]);
-const NOTHING: Measure = { depth: 0, cost: 0, lists: new Set() };
+const NOTHING: Measure = { depth: 0, cost: 0, once: 0, lists: new Set() };
 
 function measureSelections(set: SelectionSetNode | undefined, parent: Parent, scope: Scope): Measure {
   return (set?.selections ?? [])
@@ -104,6 +107,7 @@ function measureSelections(set: SelectionSetNode | undefined, parent: Parent, sc
       return {
         depth: Math.max(sum.depth, part.depth),
         cost: sum.cost + part.cost,
+        once: sum.once + part.once,
         lists: union(sum.lists, part.lists),
         ...(repeated === undefined ? {} : { repeated }),
       };
@@ -126,12 +130,24 @@ const findField = (parent: Parent, name: string): GraphQLField<unknown, unknown>
 function measureField(node: FieldNode, parent: Parent, scope: Scope): Measure {
   const field = findField(parent, node.name.value);
   const inner = measureSelections(node.selectionSet, field && getNamedType(field.type), scope);
-  const measure = { ...inner, depth: inner.depth + 1 };
+  const measure = { ...inner, once: 0, depth: inner.depth + 1 };
   if (!parent || !field) return { ...measure, cost: 1 + inner.cost };
   const list = sizeOfList(parent.name, field);
   const ofEach = node.selectionSet ? inner.cost : Number(list !== undefined);
-  const cost = 1 + ofEach * (countAsked(node, field, scope.variables) ?? list?.size ?? 1);
-  return list && list.size > 1 ? addList(list.name, { ...measure, cost }) : { ...measure, cost };
+  const asked = countAsked(node, field, scope.variables) ?? list?.size ?? 1;
+  const fields = { ...measure, cost: 1 + ofEach * asked + inner.once };
+  const whole = addQuestions(fields, field.name, measureQuestions(node, parent.name, { asked, scope }));
+  return list && list.size > 1 ? addList(list.name, whole) : whole;
+}
+
+const addQuestions = (measure: Measure, field: string, cost: number): Measure =>
+  field === 'totalCount' ? { ...measure, once: cost } : { ...measure, cost: measure.cost + cost };
+
+/** What its resolver asks the database on its own. */
+function measureQuestions(node: FieldNode, parent: string, of: { readonly asked: number; readonly scope: Scope }): number {
+  const isByIds = node.arguments?.some(({ name }) => name.value === 'ids') === true;
+  const readFilter = (): unknown => readArgument(node, 'filter', of.scope.variables);
+  return (isByIds ? of.asked : 1) * databaseCostOf(parent, node.name.value, readFilter);
 }
 
 function addList(name: string, measure: Measure): Measure {

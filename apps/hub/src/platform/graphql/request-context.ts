@@ -7,10 +7,25 @@ import type { Caller } from '../auth/index.ts';
  */
 export class Loaders {
   private readonly made = new Map<object, unknown>();
+  private readonly answers = new Map<object, Map<string, Promise<unknown>>>();
   private readonly keep: boolean;
 
   constructor(options: { readonly keep: boolean }) {
     this.keep = options.keep;
+  }
+
+  /**
+   * What `read` answers to `question`; asked again within one request, it is answered again without reading. In a subscription
+   * it is read each time.
+   */
+  once<T>(owner: object, question: object, read: () => Promise<T>): Promise<T> {
+    if (!this.keep) return read();
+    const answers = (this.answers.get(owner) ?? new Map()) as Map<string, Promise<T>>;
+    this.answers.set(owner, answers);
+    const key = JSON.stringify(question);
+    const answer = answers.get(key) ?? read();
+    answers.set(key, answer);
+    return answer;
   }
 
   /**
