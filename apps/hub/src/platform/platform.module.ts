@@ -1,6 +1,7 @@
 import { type DynamicModule, Global, Module } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 
+import { AccessDatabase, ApiDatabase } from './database/pools.ts';
 import { CONFIG, type HubRuntime, LOG, Readiness, RUNTIME } from './lifecycle/hub-runtime.ts';
 import { CLOCK, IDS, systemClock, systemIds } from './lifecycle/time-and-ids.ts';
 import { HealthController } from './telemetry/health.controller.ts';
@@ -16,6 +17,8 @@ export class PlatformModule {
       { provide: CONFIG, useValue: runtime.config },
       { provide: LOG, useValue: runtime.log },
       { provide: DataSource, useValue: runtime.dataSource },
+      { provide: ApiDatabase, useValue: runtime.pools.api },
+      { provide: AccessDatabase, useValue: runtime.pools.access },
       { provide: Metrics, useValue: runtime.metrics },
       { provide: Readiness, useValue: runtime.readiness },
       { provide: CLOCK, useValue: systemClock },

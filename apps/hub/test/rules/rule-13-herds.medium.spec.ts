@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { Agent, fetch } from 'undici';
 
 import { FaultProxy } from '#testing';
 
 import { enrolAgent, openSession } from '../link-fixture.ts';
+import { lookAt } from '../look-at.ts';
 import { startTestHub, type TestHub } from '../start-test-hub.ts';
 import type { TestAgent } from '../test-agent.ts';
 import { RuleWorld } from './rule-world.ts';
@@ -20,14 +20,6 @@ async function connectMany(hub: TestHub, count: number): Promise<TestAgent[]> {
   const agents = [];
   for (let at = 0; at < count; at += 1) agents.push((await openSession(hub, await enrolAgent(hub))).agent);
   return agents;
-}
-
-async function look(hub: TestHub, path: string): Promise<number> {
-  const dispatcher = new Agent({ connect: { ca: hub.runtime.tls.caCertificate } });
-  const response = await fetch(`${hub.ready.apiUrl}${path}`, { dispatcher });
-  await response.text();
-  await dispatcher.close();
-  return response.status;
 }
 
 describe('rule 13, herds', () => {
@@ -85,19 +77,19 @@ describe('rule 13, herds', () => {
     [url.hostname = '', url.port = ''] = proxy.address.split(':');
     url.search = '';
     const hub = await startTestHub(url.toString(), { like: world.hub });
-    expect([await look(hub, '/livez'), await look(hub, '/readyz')]).toEqual([200, 200]);
+    expect([await lookAt(hub, '/livez'), await lookAt(hub, '/readyz')]).toEqual([200, 200]);
     proxy.refuse();
     proxy.cut();
-    expect(await look(hub, '/livez')).toBe(200);
-    expect(await look(hub, '/readyz')).toBe(503);
+    expect(await lookAt(hub, '/livez')).toBe(200);
+    expect(await lookAt(hub, '/readyz')).toBe(503);
     // Half-open is worse: nobody says no.
     proxy.admit();
-    await vi.waitFor(async () => expect(await look(hub, '/readyz')).toBe(200), WAIT);
+    await vi.waitFor(async () => expect(await lookAt(hub, '/readyz')).toBe(200), WAIT);
     proxy.freeze();
-    expect(await look(hub, '/livez')).toBe(200);
-    expect(await look(hub, '/readyz')).toBe(503);
+    expect(await lookAt(hub, '/livez')).toBe(200);
+    expect(await lookAt(hub, '/readyz')).toBe(503);
     proxy.release();
-    await vi.waitFor(async () => expect(await look(hub, '/readyz')).toBe(200), WAIT);
+    await vi.waitFor(async () => expect(await lookAt(hub, '/readyz')).toBe(200), WAIT);
     await hub.close();
     await proxy.stop();
   });

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, type EntityManager } from 'typeorm';
+import type { EntityManager } from 'typeorm';
+import { ApiDatabase } from '../../platform/database/pools.ts';
 
 export interface ProjectRow {
   readonly id: string;
@@ -11,7 +12,7 @@ const COLUMNS = 'id, name, created_at';
 
 @Injectable()
 export class AccessRepository {
-  constructor(private readonly dataSource: DataSource) {}
+  constructor(private readonly dataSource: ApiDatabase) {}
 
   listProjects(visible: 'ALL' | readonly string[]): Promise<ProjectRow[]> {
     if (visible === 'ALL') return this.dataSource.query(`SELECT ${COLUMNS} FROM project ORDER BY name`);

@@ -3,6 +3,7 @@ import type { Clock } from '#domain';
 import { type Dialect, SPOKEN_DIALECTS } from '#protocol';
 import { Module } from '@nestjs/common';
 
+import { DEFAULT_POOL_SIZES } from '../../platform/database/pool-sizes.ts';
 import { type HubRuntime, RUNTIME } from '../../platform/lifecycle/hub-runtime.ts';
 import { CLOCK } from '../../platform/lifecycle/time-and-ids.ts';
 import { AgentListener } from './connections/agent-listener.ts';
@@ -28,8 +29,8 @@ import { StatusIngest, type StatusWriter } from './status/status-ingest.ts';
 import { StatusRepository } from './status/status.repository.ts';
 import { Turns } from './desired/turns.ts';
 
-/** Of 16 connections to the database: the others are for the API, for common commits and for workers. */
-const MAX_AT_ONCE = 8;
+/** Of the connections of the pool: the others are for common commits and for workers. */
+const SHARE_OF_TURNS = 2 / 3;
 /** An agent waits 20 s for its Welcome. */
 const MAX_HELLO_WAIT_MS = 10_000;
 
@@ -40,6 +41,7 @@ function createLinkParts(
   desired: DesiredRepository,
 ): LinkParts {
   const { dataSource, log, metrics, readiness } = runtime;
+  const poolSize = (runtime.config.databasePools ?? DEFAULT_POOL_SIZES).link;
   const enrolments = new EnrolmentRepository(dataSource);
   const statusLog = log.child({ part: 'status' });
   const overLimit = new OverLimitTeller({ dataSource, metrics, log: statusLog, nowMs: () => clock.nowMs() });
@@ -64,7 +66,7 @@ function createLinkParts(
       nowMs: () => clock.monotonicMs(),
       log: statusLog,
     }),
-    turns: new Turns(MAX_AT_ONCE),
+    turns: new Turns(Math.max(1, Math.floor(poolSize * SHARE_OF_TURNS))),
     frameBudgets: new FrameBudgets(FRAMES),
     overLimit,
     metrics,

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, type EntityManager } from 'typeorm';
+import type { EntityManager } from 'typeorm';
+import { ApiDatabase } from '../../platform/database/pools.ts';
 import type { PageRequest } from '../../platform/graphql/index.ts';
 import type { AuditResult } from './audit.model.ts';
 import { boundDocument, boundTarget } from './bound-audit-row.rules.ts';
@@ -28,7 +29,7 @@ export type NewAuditRow = Omit<AuditRow, 'seq' | 'count' | 'last_at' | 'chain_no
 
 @Injectable()
 export class AuditRepository {
-  constructor(private readonly dataSource: DataSource) {}
+  constructor(private readonly dataSource: ApiDatabase) {}
 
   async append(row: NewAuditRow, tx: EntityManager = this.dataSource.manager): Promise<void> {
     await tx.query(

@@ -6,7 +6,8 @@
 import type { Clock, Outcome, UserError } from '#domain';
 import { canonicalJson, sha256Hex } from '#protocol';
 import { Inject, Injectable } from '@nestjs/common';
-import { DataSource, type EntityManager } from 'typeorm';
+import type { EntityManager } from 'typeorm';
+import { ApiDatabase } from '../../platform/database/pools.ts';
 import type { Caller } from '../../platform/auth/index.ts';
 import { untilPartitioned } from '../../platform/database/missing-partition.ts';
 import { CLOCK } from '../../platform/lifecycle/time-and-ids.ts';
@@ -53,6 +54,9 @@ const ATTEMPTS = 3;
 /** serialization_failure, deadlock_detected */
 const TRY_AGAIN = new Set(['40001', '40P01']);
 
+/** A statement of a mutation may last longer than a read: it may change thousands of rows. For a lock it waits less. */
+const MUTATION_TIMES = `SELECT set_config('statement_timeout', '25s', true), set_config('lock_timeout', '10s', true)`;
+
 /** Carries an answer out of a transaction that must not commit. */
 class RolledBack extends Error {
   constructor(readonly answer: Answer<unknown>) {
@@ -63,7 +67,7 @@ class RolledBack extends Error {
 @Injectable()
 export class RunMutationService {
   constructor(
-    private readonly dataSource: DataSource,
+    private readonly dataSource: ApiDatabase,
     private readonly audit: AuditRepository,
     private readonly undone: RecordUndoneService,
     private readonly idempotency: IdempotencyRepository,
@@ -94,6 +98,7 @@ export class RunMutationService {
     mutation: Mutation<Done, Shown>,
     note: AuditNote,
   ): Promise<Answer<Shown>> {
+    await tx.query(MUTATION_TIMES);
     const claim = this.makeClaim(mutation);
     const claimed = claim ? await this.idempotency.claim(tx, claim) : { kind: 'FIRST' as const };
     if (claimed.kind === 'OTHER_REQUEST') {

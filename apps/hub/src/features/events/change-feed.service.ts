@@ -6,7 +6,7 @@
 import type { Clock } from '#domain';
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import type { Logger } from 'pino';
-import { DataSource } from 'typeorm';
+import { ApiDatabase } from '../../platform/database/pools.ts';
 import { signalsOf } from '../../platform/database/signals.ts';
 import { LOG } from '../../platform/lifecycle/hub-runtime.ts';
 import { CLOCK } from '../../platform/lifecycle/time-and-ids.ts';
@@ -35,7 +35,7 @@ export class ChangeFeedService implements OnModuleDestroy {
 
   constructor(
     private readonly repository: ChangeLogRepository,
-    private readonly dataSource: DataSource,
+    private readonly dataSource: ApiDatabase,
     @Inject(LOG) private readonly log: Logger,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}

@@ -3,7 +3,7 @@
  * commit with a lower number than one already seen, and a reader that went past it would lose it.
  */
 import { Injectable } from '@nestjs/common';
-import { DataSource } from 'typeorm';
+import { ApiDatabase } from '../../platform/database/pools.ts';
 import type { ChangeCursor } from './change-cursor.ts';
 
 export interface ChangeRow extends ChangeCursor {
@@ -20,7 +20,7 @@ const LATE_LINES_MS = 2 * 3_600_000;
 
 @Injectable()
 export class ChangeLogRepository {
-  constructor(private readonly dataSource: DataSource) {}
+  constructor(private readonly dataSource: ApiDatabase) {}
 
   /** A place before everything that is not committed yet. */
   async end(): Promise<ChangeCursor> {

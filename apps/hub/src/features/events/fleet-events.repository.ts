@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource } from 'typeorm';
+import { ApiDatabase } from '../../platform/database/pools.ts';
 import type { EventSeverity } from './fleet-event.model.ts';
 
 export interface FleetEventRow {
@@ -15,7 +15,7 @@ export interface FleetEventRow {
 
 @Injectable()
 export class FleetEventsRepository {
-  constructor(private readonly dataSource: DataSource) {}
+  constructor(private readonly dataSource: ApiDatabase) {}
 
   /** Newest first, of one object, when its project may be seen. */
   list(hubUid: string, limit: number, projects: 'ALL' | readonly string[]): Promise<FleetEventRow[]> {

@@ -4,7 +4,7 @@
  * no more is read than is answered. One statement, so that groups and totals are of one moment.
  */
 import { Injectable } from '@nestjs/common';
-import { DataSource } from 'typeorm';
+import { ApiDatabase } from '../../platform/database/pools.ts';
 import type { FleetDimension } from './fleet-health.model.ts';
 
 export interface FleetCountsRow {
@@ -47,7 +47,7 @@ const SUMS = COUNTS.map((name) => `coalesce(sum(${name}::int), 0) AS ${name}`).j
 
 @Injectable()
 export class FleetHealthRepository {
-  constructor(private readonly dataSource: DataSource) {}
+  constructor(private readonly dataSource: ApiDatabase) {}
 
   async read(request: GroupsRequest): Promise<FleetHealthRow> {
     const parameters: unknown[] = [request.projects === 'ALL' ? ALL_PROJECTS : request.projects];

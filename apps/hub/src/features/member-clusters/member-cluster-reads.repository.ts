@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, type EntityManager } from 'typeorm';
+import type { EntityManager } from 'typeorm';
+import { ApiDatabase } from '../../platform/database/pools.ts';
 import { LOCAL_REPORTED_AT } from '../agent-link/index.ts';
 import type { PageRequest } from '../../platform/graphql/index.ts';
 import type { AgentRow, LocalObjectRow, MemberClusterRow } from './member-cluster.entity.ts';
@@ -15,7 +16,7 @@ const AGENT = `
 
 @Injectable()
 export class MemberClusterReadsRepository {
-  constructor(private readonly dataSource: DataSource) {}
+  constructor(private readonly dataSource: ApiDatabase) {}
 
   readMemberClusters(ids: readonly string[], tx: EntityManager = this.dataSource.manager): Promise<MemberClusterRow[]> {
     return tx.query(`${MEMBER_CLUSTER} WHERE id = ANY($1)`, [ids]);

@@ -171,7 +171,7 @@ describe('lists of RedisClusters', () => {
     const gone = await createRedisCluster(api);
     const last = await createRedisCluster(api);
     const total = Number((await list(api.admin, {}))['totalCount']);
-    const { dataSource } = api.hub.runtime;
+    const dataSource = api.hub.runtime.pools.api;
     const read = dataSource.query.bind(dataSource);
     let pages = 0;
     dataSource.query = (async (sql: string, parameters?: unknown[]) => {

@@ -1,6 +1,7 @@
 /** Reads of RedisClusters. Every list takes the projects that the caller may see into its SQL. */
 import { Injectable } from '@nestjs/common';
-import { DataSource, type EntityManager } from 'typeorm';
+import type { EntityManager } from 'typeorm';
+import { ApiDatabase } from '../../platform/database/pools.ts';
 import { type PreparedRead, readPrepared } from '../../platform/database/prepared-read.ts';
 import { REPORTED_AT } from '../agent-link/index.ts';
 import type { PageRequest } from '../../platform/graphql/index.ts';
@@ -56,7 +57,7 @@ const STATUSES = readOfStatus(
 
 @Injectable()
 export class RedisClustersRepository {
-  constructor(private readonly dataSource: DataSource) {}
+  constructor(private readonly dataSource: ApiDatabase) {}
 
   async find(hubUid: string, tx: EntityManager = this.dataSource.manager): Promise<RedisClusterRow | undefined> {
     const rows: RedisClusterRow[] = await tx.query(`${SELECT} WHERE r.hub_uid = $1 AND r.deleted_at IS NULL`, [hubUid]);

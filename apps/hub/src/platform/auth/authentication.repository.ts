@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource } from 'typeorm';
+import { AccessDatabase } from '../database/pools.ts';
 import type { RoleBinding, Viewer } from './viewer.ts';
 
 interface TokenRow {
@@ -11,11 +11,11 @@ interface TokenRow {
 
 @Injectable()
 export class AuthenticationRepository {
-  constructor(private readonly dataSource: DataSource) {}
+  constructor(private readonly database: AccessDatabase) {}
 
   /** The principal of a token that is neither revoked nor expired. */
   async findViewer(tokenHash: Buffer): Promise<Viewer | undefined> {
-    const rows: TokenRow[] = await this.dataSource.query(
+    const rows: TokenRow[] = await this.database.query(
       `SELECT p.id AS principal_id, p.name, p.kind,
               coalesce((SELECT json_agg(json_build_object('role', b.role, 'projectId', b.project_id))
                         FROM role_binding b WHERE b.principal_id = p.id), '[]') AS bindings

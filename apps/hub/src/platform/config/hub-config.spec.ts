@@ -11,6 +11,7 @@ describe('the configuration of the hub', () => {
       agentPort: 8444,
       metrics: { address: '127.0.0.1', port: 8445 },
       publicAgentAddresses: [],
+      databasePools: { link: 12, api: 7, access: 3 },
     });
     expect(config.databaseUrl).toBeUndefined();
   });
@@ -25,6 +26,7 @@ describe('the configuration of the hub', () => {
     [{ ATOLL_API_PORT: 'https' }, 'ATOLL_API_PORT: must be a number'],
     [{ ATOLL_PUBLIC_API_ADDRESS: 'https://hub' }, 'ATOLL_PUBLIC_API_ADDRESS: must be host:port'],
     [{ ATOLL_TLS_KEY_FILE: '/tls/key' }, 'go together'],
+    [{ ATOLL_DATABASE_ACCESS_CONNECTIONS: '2' }, 'ATOLL_DATABASE_ACCESS_CONNECTIONS: must be at least 3'],
     [{ DATABASE_URL: 'mysql://x' }, 'DATABASE_URL: must begin with postgres://'],
   ])('refuses %j and names the key', (environment, message) => {
     expect(() => parseHubConfig(environment)).toThrow(message);

@@ -6,6 +6,8 @@
 import { parseQuantity } from '#domain';
 import * as v from 'valibot';
 
+import { DEFAULT_POOL_SIZES, type PoolSizes } from '../database/pool-sizes.ts';
+
 const port = v.pipe(v.string(), v.regex(/^\d+$/, 'must be a number'), v.transform(Number), v.maxValue(65_535));
 const count = v.pipe(v.string(), v.regex(/^\d+$/, 'must be a number'), v.transform(Number), v.minValue(1));
 const days = v.pipe(
@@ -21,6 +23,7 @@ const bytes = v.pipe(
   v.transform((given) => parseQuantity(given) ?? 0),
   v.minValue(1),
 );
+const atLeast = (least: number) => v.pipe(count, v.minValue(least, `must be at least ${least}`));
 const text = v.pipe(v.string(), v.trim(), v.nonEmpty());
 const address = v.pipe(text, v.regex(/^(\[[0-9a-fA-F:]+\]|[^:\s/]+):\d+$/, 'must be host:port'));
 const addresses = v.pipe(
@@ -54,6 +57,9 @@ const environmentSchema = v.strictObject({
   ATOLL_DELETE_LIMIT_FLEET: v.optional(count, '20'),
   ATOLL_AUDIT_KEEP_DAYS: v.optional(days, '400'),
   ATOLL_DATABASE_BUDGET: v.optional(bytes),
+  ATOLL_DATABASE_LINK_CONNECTIONS: v.optional(atLeast(4), String(DEFAULT_POOL_SIZES.link)),
+  ATOLL_DATABASE_API_CONNECTIONS: v.optional(atLeast(2), String(DEFAULT_POOL_SIZES.api)),
+  ATOLL_DATABASE_ACCESS_CONNECTIONS: v.optional(atLeast(3), String(DEFAULT_POOL_SIZES.access)),
 });
 
 export interface TlsFiles {
@@ -97,6 +103,8 @@ export interface HubConfig {
   /** What the database may take of its disk; from 70 % of it on the hub raises an alarm. */
   readonly databaseBudgetBytes?: number;
   readonly deleteLimits: { readonly perAgent: number; readonly perActor: number; readonly fleet: number };
+  /** Connections to the database. Default: DEFAULT_POOL_SIZES. */
+  readonly databasePools?: PoolSizes;
 }
 
 /** Thrown with one line per wrong key. */
@@ -135,6 +143,11 @@ function toConfig(env: v.InferOutput<typeof environmentSchema>): HubConfig {
       perAgent: env.ATOLL_DELETE_LIMIT_PER_AGENT,
       perActor: env.ATOLL_DELETE_LIMIT_PER_ACTOR,
       fleet: env.ATOLL_DELETE_LIMIT_FLEET,
+    },
+    databasePools: {
+      link: env.ATOLL_DATABASE_LINK_CONNECTIONS,
+      api: env.ATOLL_DATABASE_API_CONNECTIONS,
+      access: env.ATOLL_DATABASE_ACCESS_CONNECTIONS,
     },
     ...(env.DATABASE_URL && { databaseUrl: env.DATABASE_URL }),
     ...(env.ATOLL_DATABASE_BUDGET && { databaseBudgetBytes: env.ATOLL_DATABASE_BUDGET }),

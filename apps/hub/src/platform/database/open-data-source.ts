@@ -1,18 +1,19 @@
-/** Opens the pool of connections with what every transaction of the hub relies on. */
+/** Opens a pool of connections with what every transaction of the hub relies on. */
 import pg from 'pg';
 import { DataSource, type MixedList } from 'typeorm';
 
 import type { DatabaseSockets } from './database-sockets.ts';
 import { endSilentConnection } from './end-silent-connection.ts';
+import type { JobLimits } from './job-line.ts';
 import type { LineageGuard } from './lineage-guard.ts';
 import { runHintsAfterCommit } from './after-commit.ts';
 import { parseTimestamp } from './parse-timestamp.ts';
 import { PoolConnections, type PoolRenewal } from './pool-renewal.ts';
+import { shareConnections } from './shared-pool.ts';
 
 const INT8_OID = 20;
 /** One forgotten transaction would stop every reader of change_log, which reads below pg_snapshot_xmin (03). */
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 5_000;
-const POOL_SIZE = 16;
 /** For a connection of the pool, the wait in line for one included: a burst is worked off, not refused. */
 const POOL_TIMEOUT_MS = 20_000;
 
@@ -28,22 +29,38 @@ export interface Schema {
   readonly entities: MixedList<new () => object>;
 }
 
+export interface PoolOptions {
+  /** Of this replica. */
+  readonly name: string;
+  /** Default: the pool by which replicas count each other, see SessionRepository. */
+  readonly use?: 'api' | 'access';
+  readonly sockets: DatabaseSockets;
+  readonly renewal?: PoolRenewal;
+  readonly size: number;
+  /** A statement that lasts longer is ended by the database. Default: none is. */
+  readonly statementTimeoutMs?: number;
+  /** Connections are taken by turns of their users. Default: first come, first served. */
+  readonly jobs?: JobLimits;
+}
+
 export async function openDataSource(
   databaseUrl: string,
   schema: Schema,
-  replica: { readonly name: string; readonly sockets: DatabaseSockets; readonly renewal?: PoolRenewal },
+  pool: PoolOptions,
   guard: LineageGuard,
 ): Promise<DataSource> {
   const connections = new PoolConnections();
   const dataSource = new DataSource({
     type: 'postgres',
+    ...(pool.jobs ? { driver: shareConnections(pool.jobs) } : {}),
     entities: schema.entities as never,
     migrations: schema.migrations as never,
-    applicationName: `atoll-hub ${replica.name}`.slice(0, 63),
+    applicationName: `atoll-hub${pool.use ? `-${pool.use}` : ''} ${pool.name}`.slice(0, 63),
     extra: {
       connectionString: databaseUrl,
-      stream: replica.sockets.make,
-      max: POOL_SIZE,
+      stream: pool.sockets.make,
+      max: pool.size,
+      statement_timeout: pool.statementTimeoutMs ?? false,
       verify: (client: pg.Client, done: (error?: Error) => void) => {
         endSilentConnection(client);
         connections.add(client);
@@ -57,7 +74,7 @@ export async function openDataSource(
   });
   await dataSource.initialize();
   connections.watch((dataSource.driver as unknown as { readonly master: pg.Pool }).master);
-  replica.renewal?.include(connections);
+  pool.renewal?.include(connections);
   pg.types.setTypeParser(INT8_OID, parseInt8);
   pg.types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, parseTimestamp);
   runHintsAfterCommit(dataSource);

@@ -21,7 +21,7 @@ const TEXT: Readonly<Record<Outage, string>> = {
     'the database refuses this user or password: correct DATABASE_URL, or the role and pg_hba.conf',
   DATABASE_MISSING: 'the server has no such database: create or restore it, or correct DATABASE_URL',
   DATABASE_FULL:
-    'the database has no free connection (max_connections; each replica takes up to 20): end other clients, or raise it',
+    'the database has no free connection (max_connections; each replica takes up to 24): end other clients, or raise it',
   DATABASE_STARTING: 'the database is starting up or shutting down',
   DATABASE_REFUSED: 'nothing listens at the address of the database: is it running, is DATABASE_URL right?',
   DATABASE_UNREACHABLE:

@@ -68,7 +68,7 @@ describe('a probe of commits', () => {
     const databaseUrl = await createTestDatabase();
     const sockets = new DatabaseSockets();
     const schema = { migrations: [], entities: [] };
-    const pool = await openDataSource(databaseUrl, schema, { name: 'test', sockets }, new LineageGuard());
+    const pool = await openDataSource(databaseUrl, schema, { name: 'test', size: 16, sockets }, new LineageGuard());
     ends.push(() => pool.destroy());
     const admin = await connectTo(databaseUrl);
     await admin.query('SELECT pg_advisory_lock(1)');
@@ -118,7 +118,7 @@ describe('a migration', () => {
   it('does not hold up the writes of others while a pg_dump reads, and is done after it', async () => {
     const databaseUrl = await createTestDatabase();
     const schema = { migrations: [WidenKept1764999999000], entities: [] };
-    const replica = { name: 'test', sockets: new DatabaseSockets() };
+    const replica = { name: 'test', size: 16, sockets: new DatabaseSockets() };
     const dataSource = await openDataSource(databaseUrl, schema, replica, new LineageGuard());
     ends.push(() => dataSource.destroy());
     const [dump, other] = [await connectTo(databaseUrl), await connectTo(databaseUrl)];
@@ -149,7 +149,7 @@ describe('a database without a free connection', () => {
       nowMs: () => performance.now(),
       random: Math.random,
     });
-    const replica = { name: 'test', sockets: new DatabaseSockets() };
+    const replica = { name: 'test', size: 16, sockets: new DatabaseSockets() };
     const schema = { migrations: [], entities: [] };
     const opened = patience.carry(() => openDataSource(url.toString(), schema, replica, new LineageGuard()));
     await expect.poll(() => said.map(({ code }) => code), WAIT).toEqual(['DATABASE_FULL']);

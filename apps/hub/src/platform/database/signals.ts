@@ -71,3 +71,6 @@ export function signalsOf(dataSource: DataSource): Signals {
   signalsByDatabase.set(dataSource, found);
   return found;
 }
+
+/** Another pool of the same database: what is written there wakes the same listeners. */
+export const shareSignals = (from: DataSource, to: DataSource): void => void signalsByDatabase.set(to, signalsOf(from));

@@ -69,3 +69,9 @@ export const isAboutContent = (error: unknown): boolean =>
 
 /** Deadlock, serialization failure: one side was let go on, and the same work may pass the next time. */
 export const isAboutOthers = (error: unknown): boolean => /^(40P01|40001)/.test(readSqlState(error));
+
+/** query_canceled: the statement lasted for longer than statement_timeout of its pool. */
+export const isStatementTimeout = (error: unknown): boolean => {
+  const { code = readSqlState(error) } = error as { code?: unknown };
+  return code === '57014';
+};

@@ -4,8 +4,9 @@
  * Without it driver, file and SQL texts leak: Mercurius hands out any message.
  */
 import { GraphQLError, type ExecutionResult, type GraphQLFormattedError } from 'graphql';
-import { ApiError, type ApiErrorCode } from './api-error.ts';
+import type { ApiErrorCode } from './api-error.ts';
 import { explainFailure, type Failure } from './explain-failure.ts';
+import { toApiError } from './to-api-error.ts';
 import type { RequestContext } from './request-context.ts';
 
 export interface ErrorLog {
@@ -27,6 +28,8 @@ const STATUS: Readonly<Record<ApiErrorCode, number>> = {
   QUERY_TOO_DEEP: 400,
   QUERY_TOO_COSTLY: 400,
   TOO_MANY_SUBSCRIPTIONS: 400,
+  TOO_MANY_REQUESTS: 429,
+  QUERY_TIMEOUT: 503,
   CSRF_BLOCKED: 403,
   SUBSCRIPTION_NEEDS_WEBSOCKET: 400,
   UNAVAILABLE: 503,
@@ -53,7 +56,8 @@ interface Explained {
 
 function explainError(error: GraphQLError, requestId: string, log: ErrorLog): Explained[] {
   const cause = error.originalError as (Error & { errors?: unknown; code?: unknown; statusCode?: unknown }) | undefined;
-  if (cause instanceof ApiError) return [show(error, cause, requestId)];
+  const known = toApiError(cause);
+  if (known) return [show(error, known, requestId)];
   const invalid = listValidationErrors(cause);
   if (invalid) {
     return invalid.map((each) => show(each instanceof GraphQLError ? each : error, invalidBy(each), requestId));

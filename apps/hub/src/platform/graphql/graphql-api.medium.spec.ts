@@ -120,7 +120,7 @@ describe('the GraphQL endpoint', () => {
     const lonely = await startTestHub(await createTestDatabase(), { like: hub });
     const client = await ApiClient.admin(lonely);
     await client.query('{ projects { id } }');
-    const { driver } = lonely.runtime.dataSource as unknown as { driver: { master: { connect: unknown } } };
+    const { driver } = lonely.runtime.pools.api as unknown as { driver: { master: { connect: unknown } } };
     driver.master.connect = (done: (error: Error) => void) =>
       done(Object.assign(new Error('connect ECONNREFUSED /secret/place'), { code: 'ECONNREFUSED' }));
     const answer = await client.query('{ projects { id } }');

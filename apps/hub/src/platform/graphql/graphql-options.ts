@@ -7,6 +7,7 @@ import type { IdSource } from '../lifecycle/time-and-ids.ts';
 import { markKnown } from '../connections/watch-strangers.ts';
 import { admitRequest } from './admit-request.ts';
 import { makeErrorFormatter } from './error-formatter.ts';
+import { ownJobs } from './own-jobs.ts';
 import { dropPlainResolvers } from './plain-fields.ts';
 import { MAX_TOKENS } from './query-limits.rules.ts';
 import { readHttpContext } from './read-http-context.ts';
@@ -34,7 +35,7 @@ export function makeGraphqlOptions(
   return {
     autoSchemaFile: true,
     sortSchema: true,
-    transformSchema: dropPlainResolvers,
+    transformSchema: (schema) => ownJobs(dropPlainResolvers(schema)),
     jit: JIT_AFTER_RUNS,
     graphiql: forPeople,
     allowBatchedQueries: false,

@@ -144,7 +144,11 @@ const addQuestions = (measure: Measure, field: string, cost: number): Measure =>
   field === 'totalCount' ? { ...measure, once: cost } : { ...measure, cost: measure.cost + cost };
 
 /** What its resolver asks the database on its own. */
-function measureQuestions(node: FieldNode, parent: string, of: { readonly asked: number; readonly scope: Scope }): number {
+function measureQuestions(
+  node: FieldNode,
+  parent: string,
+  of: { readonly asked: number; readonly scope: Scope },
+): number {
   const isByIds = node.arguments?.some(({ name }) => name.value === 'ids') === true;
   const readFilter = (): unknown => readArgument(node, 'filter', of.scope.variables);
   return (isByIds ? of.asked : 1) * databaseCostOf(parent, node.name.value, readFilter);

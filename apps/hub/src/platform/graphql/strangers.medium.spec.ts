@@ -160,8 +160,7 @@ describe('a client with a token at the WebSocket', () => {
 
   it('learns nothing of an error of the hub, at the begin or later', async () => {
     const raw = await connectKnown();
-    const { dataSource } = api.hub.runtime;
-    vi.spyOn(dataSource, 'query').mockRejectedValue(new Error('relation "secret" does not exist'));
+    vi.spyOn(api.hub.runtime.pools.api, 'query').mockRejectedValue(new Error('relation "secret" does not exist'));
     raw.send(SUBSCRIBE);
     await vi.waitFor(() => expect(errorsOf(raw)).not.toEqual([]), WAIT);
     expect(errorsOf(raw)[0]?.extensions.code).toBe('INTERNAL');

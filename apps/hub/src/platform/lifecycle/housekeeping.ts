@@ -20,11 +20,12 @@ export function startHousekeeping(
   servers: readonly unknown[],
   onTlsLook: (change: TlsChange) => Promise<void>,
 ): () => Promise<void> {
-  const { dataSource, log, tls, config, metrics } = runtime;
+  const { dataSource, pools, log, tls, config, metrics } = runtime;
   const keeper = new PartitionKeeper({ dataSource, clock: systemClock, log });
   const work = { name: 'housekeeping', intervalMs: PARTITIONS_INTERVAL_MS } as const;
   const partitions = new ClaimedWorker(dataSource, { ...work, work: (tx) => keeper.keep(tx) }, log);
-  const stopListening = onMissingPartition(dataSource, () => keeper.isWorthALook && partitions.nudge());
+  const nudge = (): void => void (keeper.isWorthALook && partitions.nudge());
+  const listening = [dataSource, pools.api].map((pool) => onMissingPartition(pool, nudge));
   partitions.start();
   const budget = new DatabaseBudget({
     budgetBytes: config.databaseBudgetBytes,
@@ -55,7 +56,7 @@ export function startHousekeeping(
   const timer = setInterval(lookAgain, CERTIFICATE_INTERVAL_MS);
   return async () => {
     clearInterval(timer);
-    stopListening();
+    for (const stopListening of listening) stopListening();
     await looking;
     await partitions.stop();
     await size.stop();

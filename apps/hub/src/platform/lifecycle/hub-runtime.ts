@@ -4,6 +4,7 @@ import type { DataSource } from 'typeorm';
 import type { HubConfig } from '../config/hub-config.ts';
 import type { DatabaseSockets } from '../database/database-sockets.ts';
 import type { HubIdentity } from '../database/hub-identity.ts';
+import type { Pools } from '../database/pools.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { TlsMaterial } from '../tls/tls-material.ts';
 import type { AwakeClock } from './awake-clock.ts';
@@ -26,7 +27,9 @@ export interface HubRuntime {
   readonly version: string;
   readonly log: Logger;
   readonly metrics: Metrics;
+  /** The pool of the agents, their status and the workers. */
   readonly dataSource: DataSource;
+  readonly pools: Pools;
   readonly databaseUrl: string;
   readonly databaseSockets: DatabaseSockets;
   /** Changes when the database turns out to be another one; read it when it is needed. */

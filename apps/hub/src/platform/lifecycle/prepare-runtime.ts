@@ -9,9 +9,12 @@ import { DatabaseSockets } from '../database/database-sockets.ts';
 import { ensureHubIdentity, type HubIdentity } from '../database/hub-identity.ts';
 import { LineageGuard } from '../database/lineage-guard.ts';
 import { migrate } from '../database/migrate.ts';
+import { onFailedStatement } from '../database/on-failed-statement.ts';
 import { openDataSource, type Schema } from '../database/open-data-source.ts';
 import { makePartitions } from '../database/partitions.ts';
 import { PoolRenewal } from '../database/pool-renewal.ts';
+import { DEFAULT_POOL_SIZES } from '../database/pool-sizes.ts';
+import { openFurtherPools } from '../database/pools.ts';
 import { SignalConnection } from '../database/signal-connection.ts';
 import { signalsOf } from '../database/signals.ts';
 import { supervisePostgres } from '../database/supervise-postgres.ts';
@@ -40,7 +43,8 @@ export async function prepareRuntime(
   const guard = new LineageGuard();
   const databaseSockets = new DatabaseSockets();
   const renewal = new PoolRenewal(() => systemClock.monotonicMs());
-  const connection = { name: replica, sockets: databaseSockets, renewal };
+  const sizes = config.databasePools ?? DEFAULT_POOL_SIZES;
+  const connection = { name: replica, sockets: databaseSockets, renewal, size: sizes.link };
   const dataSource = await patience.carry(() => openDataSource(databaseUrl, schema, connection, guard));
   const watch = watchDatabase({ dataSource, databaseUrl, sockets: databaseSockets, guard, renewal, log });
   const { commits, probe } = watch;
@@ -52,6 +56,10 @@ export async function prepareRuntime(
   cleanUps.push(() => dataSource.destroy());
   const ran = await patience.carry(() => migrate(dataSource, databaseUrl, log));
   if (ran.length > 0) log.info({ migrations: ran }, 'schema brought up to date');
+  const further = { name: replica, sockets: databaseSockets, renewal, sizes };
+  const pools = await patience.carry(() => openFurtherPools(databaseUrl, schema, further, { link: dataSource, guard }));
+  cleanUps.push(() => Promise.all([pools.api.destroy(), pools.access.destroy()]));
+  for (const pool of [pools.api, pools.access]) onFailedStatement(pool, (error) => watch.outages.note(error));
   const identity = await patience.carry(() => prepareDatabase(dataSource.manager));
   const epochListeners = new Set<() => void>();
   const following = { dataSource, guard, identity, log, listeners: epochListeners, leaveEpoch: prepareDatabase };
@@ -69,6 +77,7 @@ export async function prepareRuntime(
     log,
     metrics: new Metrics(),
     dataSource,
+    pools,
     databaseUrl,
     databaseSockets,
     identity,

@@ -1,8 +1,8 @@
 import { Controller, Get, HttpException, HttpStatus, Inject } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DataSource } from 'typeorm';
 
 import { explainOutage } from '../database/outage-text.ts';
+import { AccessDatabase } from '../database/pools.ts';
 import { nameOutage, type Outage } from '../database/sql-state.ts';
 import { Readiness } from '../lifecycle/hub-runtime.ts';
 
@@ -15,7 +15,7 @@ export class HealthController {
   private asking: Promise<Outage | undefined> | undefined;
 
   constructor(
-    @Inject(DataSource) private readonly dataSource: DataSource,
+    @Inject(AccessDatabase) private readonly database: AccessDatabase,
     @Inject(Readiness) private readonly readiness: Readiness,
   ) {}
 
@@ -51,7 +51,7 @@ export class HealthController {
   /** What it fails of, if it does. */
   private async askDatabase(): Promise<Outage | undefined> {
     const ended = new AbortController();
-    const answer = this.dataSource.query('SELECT 1').then(
+    const answer = this.database.query('SELECT 1').then(
       () => undefined,
       (error: unknown) => {
         this.readiness.outages.note(error);
