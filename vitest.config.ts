@@ -1,6 +1,9 @@
+import { createRequire } from 'node:module';
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
+  // Vite would take the ESM build of graphql, graphql-jit takes the CommonJS one, and each calls the other's types foreign.
+  resolve: { alias: [{ find: /^graphql$/, replacement: createRequire(import.meta.url).resolve('graphql') }] },
   test: {
     include: ['apps/**/*.spec.ts', 'libs/**/*.spec.ts', 'tools/**/*.spec.ts', 'bench/**/*.spec.ts'],
     exclude: ['**/node_modules/**', '**/dist/**', '**/*.medium.spec.ts'],

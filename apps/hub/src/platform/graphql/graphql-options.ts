@@ -9,13 +9,9 @@ import { admitRequest } from './admit-request.ts';
 import { makeErrorFormatter } from './error-formatter.ts';
 import { ownJobs } from './own-jobs.ts';
 import { dropPlainResolvers } from './plain-fields.ts';
-import { MAX_TOKENS } from './query-limits.rules.ts';
 import { readHttpContext } from './read-http-context.ts';
 import type { RequestContext } from './request-context.ts';
-import { RequestGuard } from './request-guard.ts';
 
-/** Compile a query at its second run: a sixth of the CPU of plain execution on large lists. */
-const JIT_AFTER_RUNS = 1;
 /** Options of Mercurius: one place for context, limits, errors and the WebSocket. */
 export function makeGraphqlOptions(
   config: HubConfig,
@@ -24,7 +20,6 @@ export function makeGraphqlOptions(
   authentication: AuthenticationService,
 ): Omit<MercuriusDriverConfig, 'driver'> {
   const forPeople = config.environment !== 'production';
-  const guard = new RequestGuard({ openIntrospection: forPeople });
   const contexts = new WeakMap<FastifyRequest, Promise<RequestContext>>();
   const contextOf = (request: FastifyRequest): Promise<RequestContext> => {
     const made = contexts.get(request) ?? readHttpContext(request.headers, () => ids.newId(), authentication);
@@ -36,10 +31,10 @@ export function makeGraphqlOptions(
     autoSchemaFile: true,
     sortSchema: true,
     transformSchema: (schema) => ownJobs(dropPlainResolvers(schema)),
-    jit: JIT_AFTER_RUNS,
+    // serve-documents.ts keeps and compiles them.
+    cache: false,
     graphiql: forPeople,
     allowBatchedQueries: false,
-    graphql: { parseOptions: { maxTokens: MAX_TOKENS } },
     errorFormatter: makeErrorFormatter(log) as never,
     additionalRouteOptions: { preParsing: admitRequest({ contextOf, openIntrospection: forPeople, onKnown }) },
     context: async (request: FastifyRequest, reply: FastifyReply) => {
@@ -49,9 +44,5 @@ export function makeGraphqlOptions(
     },
     // Subscriptions have a server of their own: subscription-server.ts.
     subscription: false,
-    hooks: {
-      preParsing: guard.beforeParsing as never,
-      preExecution: guard.beforeExecution as never,
-    },
   };
 }

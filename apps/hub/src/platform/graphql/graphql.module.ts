@@ -8,6 +8,7 @@ import { makeGraphqlOptions } from './graphql-options.ts';
 import { NodeRegistry } from './node-registry.ts';
 import { NodeResolver } from './node.resolver.ts';
 import { SubscriptionServer } from './subscription-server.ts';
+import { ServeDocuments } from './serve-documents.ts';
 
 /** GraphQL over HTTP and WebSocket at /graphql, and GraphiQL where it is served. */
 @Module({
@@ -20,7 +21,7 @@ import { SubscriptionServer } from './subscription-server.ts';
       useFactory: makeGraphqlOptions,
     }),
   ],
-  providers: [NodeRegistry, NodeResolver, SubscriptionServer],
+  providers: [NodeRegistry, NodeResolver, ServeDocuments, SubscriptionServer],
   exports: [NodeRegistry],
 })
 export class GraphqlApiModule {}
