@@ -21,12 +21,19 @@ describe('the configuration of the hub', () => {
     expect(config.publicAgentAddresses).toEqual(['10.0.0.1:8444', 'hub.example:443']);
   });
 
+  it('takes networks of trusted proxies', () => {
+    const config = parseHubConfig({ ATOLL_TRUSTED_PROXIES: '10.0.0.0/8, fd00::/8,192.0.2.7' });
+    expect(config.trustedProxies).toEqual(['10.0.0.0/8', 'fd00::/8', '192.0.2.7']);
+  });
+
   it.each([
     [{ ATOLL_DELETE_LIMITS: '3' }, 'ATOLL_DELETE_LIMITS: unknown key'],
     [{ ATOLL_API_PORT: 'https' }, 'ATOLL_API_PORT: must be a number'],
     [{ ATOLL_PUBLIC_API_ADDRESS: 'https://hub' }, 'ATOLL_PUBLIC_API_ADDRESS: must be host:port'],
     [{ ATOLL_TLS_KEY_FILE: '/tls/key' }, 'go together'],
     [{ ATOLL_DATABASE_ACCESS_CONNECTIONS: '2' }, 'ATOLL_DATABASE_ACCESS_CONNECTIONS: must be at least 3'],
+    [{ ATOLL_TRUSTED_PROXIES: '10.0.0.0/8, proxy' }, 'must be addresses or networks'],
+    [{ ATOLL_TRUSTED_PROXIES: '10.0.0.0/33' }, 'must be addresses or networks'],
     [{ DATABASE_URL: 'mysql://x' }, 'DATABASE_URL: must begin with postgres://'],
   ])('refuses %j and names the key', (environment, message) => {
     expect(() => parseHubConfig(environment)).toThrow(message);

@@ -4,6 +4,7 @@
  * may hold one, and is redacted wherever the configuration is printed.
  */
 import { parseQuantity } from '#domain';
+import { isIP } from 'node:net';
 import * as v from 'valibot';
 
 import { DEFAULT_POOL_SIZES, type PoolSizes } from '../database/pool-sizes.ts';
@@ -32,6 +33,17 @@ const addresses = v.pipe(
   v.array(address),
 );
 
+const isNetwork = (part: string): boolean => {
+  const [host = '', bits, more] = part.split('/');
+  const most = { 0: -1, 4: 32, 6: 128 }[isIP(host)] ?? -1;
+  return more === undefined && most > 0 && (bits === undefined || (/^\d+$/.test(bits) && Number(bits) <= most));
+};
+const networks = v.pipe(
+  v.string(),
+  v.transform((list) => list.split(',').map((part) => part.trim())),
+  v.array(v.pipe(v.string(), v.check(isNetwork, 'must be addresses or networks such as 10.0.0.0/8'))),
+);
+
 const environmentSchema = v.strictObject({
   DATABASE_URL: v.optional(v.pipe(text, v.regex(/^postgres(ql)?:\/\//, 'must begin with postgres://'))),
   ATOLL_DATA_DIR: v.optional(text, './.atoll/hub'),
@@ -44,6 +56,7 @@ const environmentSchema = v.strictObject({
   ATOLL_AGENT_TLS: v.optional(v.picklist(['on', 'off']), 'on'),
   ATOLL_PUBLIC_API_ADDRESS: v.optional(address),
   ATOLL_PUBLIC_AGENT_ADDRESS: v.optional(addresses),
+  ATOLL_TRUSTED_PROXIES: v.optional(networks),
   ATOLL_TLS_CERT_FILE: v.optional(text),
   ATOLL_TLS_KEY_FILE: v.optional(text),
   ATOLL_TLS_CA_FILE: v.optional(text),
@@ -88,6 +101,8 @@ export interface HubConfig {
   readonly publicApiAddress?: string;
   /** host:port that agents dial and sign; the first is the default. Empty: from the listen address and port. */
   readonly publicAgentAddresses: readonly string[];
+  /** Whose X-Forwarded-For is believed. Default: nobody's. */
+  readonly trustedProxies?: readonly string[];
   readonly tlsFiles?: TlsFiles;
   /** With `tlsFiles`: PEM of the CA that agents are told of before the hub uses it. */
   readonly nextCaFile?: string;
@@ -152,6 +167,7 @@ function toConfig(env: v.InferOutput<typeof environmentSchema>): HubConfig {
     ...(env.DATABASE_URL && { databaseUrl: env.DATABASE_URL }),
     ...(env.ATOLL_DATABASE_BUDGET && { databaseBudgetBytes: env.ATOLL_DATABASE_BUDGET }),
     ...(env.ATOLL_PUBLIC_API_ADDRESS && { publicApiAddress: env.ATOLL_PUBLIC_API_ADDRESS }),
+    ...(env.ATOLL_TRUSTED_PROXIES && { trustedProxies: env.ATOLL_TRUSTED_PROXIES }),
     ...(tlsFiles && { tlsFiles }),
     ...(env.ATOLL_TLS_NEXT_CA_FILE && { nextCaFile: env.ATOLL_TLS_NEXT_CA_FILE }),
     ...(env.ATOLL_OWN_CA && { ownCa: env.ATOLL_OWN_CA }),

@@ -48,15 +48,24 @@ export async function openFurtherPools(
   { link, guard }: { readonly link: DataSource; readonly guard: LineageGuard },
 ): Promise<Pools> {
   const { sizes, ...shared } = replica;
-  const open = (use: 'api' | 'access', jobs?: JobLimits): Promise<DataSource> => {
-    const limits = { statementTimeoutMs: READ_TIMEOUT_MS, ...(jobs ? { jobs } : {}) };
+  const open = (use: 'api' | 'access', jobs: JobLimits): Promise<DataSource> => {
+    const limits = { statementTimeoutMs: READ_TIMEOUT_MS, jobs };
     return openDataSource(databaseUrl, schema, { ...shared, use, size: sizes[use], ...limits }, guard);
   };
   const api = await open('api', limitJobs(sizes.api));
-  const access = await open('access');
+  const access = await open('access', shareAccess(sizes.access));
   shareSignals(link, api);
   return { link, api, access };
 }
+
+/** Tokens, unknown tokens and health are the owners here, so that none of them waits for another. */
+const shareAccess = (slots: number): JobLimits => ({
+  slots,
+  perOwner: Math.max(1, slots - 2),
+  reserved: 0,
+  maxWaiting: 200,
+  maxWaitMs: READ_TIMEOUT_MS,
+});
 
 const limitJobs = (slots: number): JobLimits => ({
   slots,

@@ -1,7 +1,7 @@
 import type { MercuriusDriverConfig } from '@nestjs/mercurius';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-import type { AuthenticationService } from '../auth/index.ts';
+import { clientAddressOf, trustProxies, type AuthenticationService } from '../auth/index.ts';
 import type { HubConfig } from '../config/hub-config.ts';
 import type { IdSource } from '../lifecycle/time-and-ids.ts';
 import { markKnown } from '../connections/watch-strangers.ts';
@@ -20,9 +20,13 @@ export function makeGraphqlOptions(
   authentication: AuthenticationService,
 ): Omit<MercuriusDriverConfig, 'driver'> {
   const forPeople = config.environment !== 'production';
+  const trusted = trustProxies(config.trustedProxies ?? []);
+  const addressOf = ({ headers, socket }: FastifyRequest): string | undefined =>
+    clientAddressOf({ remoteAddress: socket.remoteAddress, forwardedFor: headers['x-forwarded-for'] }, trusted);
   const contexts = new WeakMap<FastifyRequest, Promise<RequestContext>>();
   const contextOf = (request: FastifyRequest): Promise<RequestContext> => {
-    const made = contexts.get(request) ?? readHttpContext(request.headers, () => ids.newId(), authentication);
+    const from = { headers: request.headers, address: addressOf(request) };
+    const made = contexts.get(request) ?? readHttpContext(from, () => ids.newId(), authentication);
     contexts.set(request, made);
     return made;
   };

@@ -8,6 +8,7 @@ import { ApiError, unauthenticated } from './api-error.ts';
 import { type Measured, measureOperation, refuseOversized } from './query-limits.rules.ts';
 import { explainFailure } from './explain-failure.ts';
 import { MOST_QUERY_TEXT_BYTES, refuseUnstorable } from './unstorable-text.rules.ts';
+import { toApiError } from './to-api-error.ts';
 import type { RequestContext } from './request-context.ts';
 
 /** What Mercurius adds to our context on HTTP requests. */
@@ -59,6 +60,8 @@ export class RequestGuard {
 /** Nobody could look whose token it is. */
 export function refuseUnseen({ failure, requestId }: RequestContext): void {
   if (failure === undefined) return;
+  const known = toApiError(failure);
+  if (known) throw known;
   const { message, reason } = explainFailure(failure, requestId);
   const text = reason === undefined ? 'The database does not answer; try again soon.' : message;
   throw new ApiError('UNAVAILABLE', text, reason);

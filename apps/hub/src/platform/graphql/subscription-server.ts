@@ -8,15 +8,17 @@ import type { ExecutionArgs, ExecutionResult, GraphQLError } from 'graphql';
 import { type Context, GRAPHQL_TRANSPORT_WS_PROTOCOL, makeServer, type SubscribePayload } from 'graphql-ws';
 import type { IncomingMessage } from 'node:http';
 import type { Server } from 'node:https';
+import type { BlockList } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Logger } from 'pino';
 import { type WebSocket, WebSocketServer } from 'ws';
 
-import { AuthenticationService } from '../auth/index.ts';
+import { AuthenticationService, clientAddressOf, TooManyUnknownTokens, trustProxies } from '../auth/index.ts';
+import type { HubConfig } from '../config/hub-config.ts';
 import { GRAPHQL_PATH } from '../connections/api-server.ts';
 import { refuseUpgrade } from '../connections/refuse-upgrade.ts';
 import { markKnown } from '../connections/watch-strangers.ts';
-import { LOG, Readiness } from '../lifecycle/hub-runtime.ts';
+import { CONFIG, LOG, Readiness } from '../lifecycle/hub-runtime.ts';
 import { IDS, type IdSource } from '../lifecycle/time-and-ids.ts';
 import { ApiError } from './api-error.ts';
 import { asGraphQLError, beginSubscription, type Begun } from './begin-subscription.ts';
@@ -40,6 +42,8 @@ interface Extra {
   readonly peer: SubscriptionPeer;
   readonly wire: Duplex;
   readonly header: string | undefined;
+  /** Where it comes from. */
+  readonly address: string | undefined;
   context: RequestContext;
 }
 type Connection = Context<Record<string, unknown>, Extra>;
@@ -47,6 +51,7 @@ type Connection = Context<Record<string, unknown>, Extra>;
 @Injectable()
 export class SubscriptionServer implements BeforeApplicationShutdown {
   readonly #log: Logger;
+  readonly #trusted: BlockList;
   readonly #format: ReturnType<typeof makeErrorFormatter>;
   readonly #webSockets = new WebSocketServer({
     noServer: true,
@@ -76,8 +81,10 @@ export class SubscriptionServer implements BeforeApplicationShutdown {
     @Inject(AuthenticationService) private readonly authentication: AuthenticationService,
     @Inject(Readiness) private readonly readiness: Readiness,
     @Inject(IDS) private readonly ids: IdSource,
+    @Inject(CONFIG) config: HubConfig,
     @Inject(LOG) log: Logger,
   ) {
+    this.#trusted = trustProxies(config.trustedProxies ?? []);
     this.#log = log.child({ part: 'subscriptions' });
     this.#format = makeErrorFormatter(this.#log);
   }
@@ -106,12 +113,13 @@ export class SubscriptionServer implements BeforeApplicationShutdown {
     this.#webSockets.handleUpgrade(request, wire, head, (socket) => this.#open(socket, wire, request));
   }
 
-  #open(socket: WebSocket, wire: Duplex, { headers }: IncomingMessage): void {
+  #open(socket: WebSocket, wire: Duplex, { headers, socket: { remoteAddress } }: IncomingMessage): void {
     const mayStay = async (): Promise<boolean> => (await this.#identify(extra)).caller !== undefined;
     const onFailure = (err: unknown): void => this.#log.error({ err }, 'a frame of a subscriber failed');
     const peer = new SubscriptionPeer(socket, wire, { mayStay, onFailure });
     const context = { requestId: this.ids.newId() } as RequestContext;
-    const extra: Extra = { peer, wire, header: headers.authorization, context };
+    const address = clientAddressOf({ remoteAddress, forwardedFor: headers['x-forwarded-for'] }, this.#trusted);
+    const extra: Extra = { peer, wire, header: headers.authorization, address, context };
     const closed = this.#protocol.opened(peer, extra);
     socket.once('close', () => closed().catch(onFailure));
   }
@@ -121,7 +129,7 @@ export class SubscriptionServer implements BeforeApplicationShutdown {
     const authorization = params?.['authorization'] ?? params?.['Authorization'] ?? extra.header;
     extra.context = { ...extra.context, authorization };
     const { caller, failure } = await this.#identify(extra);
-    if (failure !== undefined) extra.peer.close(CLOSE.tryLater, 'The database does not answer');
+    if (failure !== undefined) extra.peer.close(CLOSE.tryLater, reasonOf(failure));
     if (!caller) return false;
     markKnown(extra.wire);
     extra.peer.welcome();
@@ -131,7 +139,8 @@ export class SubscriptionServer implements BeforeApplicationShutdown {
   /** The token may have been revoked since it was last looked at. */
   async #identify(extra: Extra): Promise<RequestContext> {
     const { authorization, requestId } = extra.context;
-    extra.context = await readSocketContext(authorization, requestId, this.authentication);
+    const given = { authorization, address: extra.address };
+    extra.context = await readSocketContext(given, requestId, this.authentication);
     return extra.context;
   }
 
@@ -142,6 +151,11 @@ export class SubscriptionServer implements BeforeApplicationShutdown {
     return beginSubscription(this.schemaHost.schema, context, payload);
   }
 }
+
+const reasonOf = (failure: unknown): string =>
+  failure instanceof TooManyUnknownTokens
+    ? 'Too many unknown tokens from this address'
+    : 'The database does not answer';
 
 const tooMany = (): ApiError =>
   new ApiError(

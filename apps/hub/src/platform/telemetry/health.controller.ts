@@ -1,6 +1,7 @@
 import { Controller, Get, HttpException, HttpStatus, Inject } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { asJobOwner } from '../database/job-owner.ts';
 import { explainOutage } from '../database/outage-text.ts';
 import { AccessDatabase } from '../database/pools.ts';
 import { nameOutage, type Outage } from '../database/sql-state.ts';
@@ -51,7 +52,7 @@ export class HealthController {
   /** What it fails of, if it does. */
   private async askDatabase(): Promise<Outage | undefined> {
     const ended = new AbortController();
-    const answer = this.database.query('SELECT 1').then(
+    const answer = asJobOwner('health', () => this.database.query('SELECT 1')).then(
       () => undefined,
       (error: unknown) => {
         this.readiness.outages.note(error);
