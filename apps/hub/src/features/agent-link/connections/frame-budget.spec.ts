@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import type { AgentMessage } from '#protocol';
 import { costOf, FRAMES, FrameBudgets, takeTokens } from './frame-budget.ts';
 
 const size = { perSecond: 10, burst: 5 };
