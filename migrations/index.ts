@@ -13,6 +13,7 @@ import { GuestNumbers1764640300000 } from './1764640300000-guest-numbers.ts';
 import { DeletesNameTheirObject1764650000000 } from './1764650000000-deletes-name-their-object.ts';
 import { DeletesOfWhatIsBack1764650000001 } from './1764650000001-deletes-of-what-is-back.ts';
 import { AgentLimits1764660100000 } from './1764660100000-agent-limits.ts';
+import { AgentsOverLimit1764660100001 } from './1764660100001-agents-over-limit.ts';
 import { AuditAppendOnly1764660500000 } from './1764660500000-audit-append-only.ts';
 import { TokenOrigins1764660501000 } from './1764660501000-token-origins.ts';
 
@@ -33,6 +34,7 @@ export const migrations = [
   DeletesNameTheirObject1764650000000,
   DeletesOfWhatIsBack1764650000001,
   AgentLimits1764660100000,
+  AgentsOverLimit1764660100001,
   AuditAppendOnly1764660500000,
   TokenOrigins1764660501000,
 ];

@@ -25,6 +25,8 @@ export const ERROR_CODES = {
   AGENT_UNREACHABLE:
     "Look at the agent's pod and at its way to the hub; Redis runs on meanwhile, and what is shown is the last that was heard.",
   MEMBER_API_DOWN: "Wait for the member cluster's API server, or repair it.",
+  AGENT_OVER_LIMIT:
+    'Its member cluster holds, or its agent tells, more than the hub keeps of one agent, so not all is shown; the log says AGENT_OVER_LIMIT and which limit.',
   GENERATION_REUSED: 'Nothing to do: the hub sends the object again under a new generation.',
   NOT_PERMITTED_HERE: "The agent's own limits in the member cluster forbid this; change its values there.",
   DELETION_DENIED: 'Change deletionPolicy first, or delete with "orphan: true", which leaves the object in place.',

@@ -3,6 +3,8 @@ import { digestOf, type EventItem, type StatusItem } from '#protocol';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AGENT_LIMITS } from '../../src/features/agent-link/status/agent-limits.rules.ts';
 import { trimEvents } from '../../src/features/agent-link/status/agent-limits.repository.ts';
+import { encodeGlobalId } from '../../src/platform/graphql/global-id.ts';
+import { ApiClient } from '../api-client.ts';
 import { enrolAgent, openSession, readDelivery, want, type Enrolled, type Wanted } from '../link-fixture.ts';
 import { createTestDatabase, startTestHub, type TestHub } from '../start-test-hub.ts';
 import { TestAgent } from '../test-agent.ts';
@@ -118,6 +120,10 @@ describe('what one agent may cost', () => {
       /limit="LOCAL_OBJECTS"} 1000/,
     );
     await expect.poll(() => readNotices(hostile.agentId), WAIT).toHaveLength(1);
+    const admin = await ApiClient.admin(hub);
+    const query = `{ node(id: "${encodeGlobalId('Agent', hostile.agentId)}") { ... on Agent { problem { code } } } }`;
+    expect((await admin.query(query)).data['node']).toEqual({ problem: { code: 'AGENT_OVER_LIMIT' } });
+    await admin.close();
     expect(agent.closeCode).toBeUndefined();
 
     // Over a new session at another replica: what an earlier one told gives way, and there is never more.

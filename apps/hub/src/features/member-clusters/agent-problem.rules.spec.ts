@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { type AgentCondition, findAgentProblem } from './agent-problem.rules.ts';
 
-const fine: AgentCondition = { state: 'ACTIVE', verdict: 'FRESH', inventory: 'SYNCED' };
+const fine: AgentCondition = { state: 'ACTIVE', verdict: 'FRESH', inventory: 'SYNCED', over_limit: null };
 
 it.each<[string, Partial<AgentCondition>, string | undefined]>([
   ['all is well', {}, undefined],
@@ -12,6 +12,8 @@ it.each<[string, Partial<AgentCondition>, string | undefined]>([
     { verdict: 'UNKNOWN', inventory: 'UNKNOWN' },
     'AGENT_UNREACHABLE',
   ],
+  ['it tells more than the hub keeps', { over_limit: true }, 'AGENT_OVER_LIMIT'],
+  ['it does not see its API server, which comes first', { over_limit: true, inventory: 'UNKNOWN' }, 'MEMBER_API_DOWN'],
   ['it never came', { verdict: null, inventory: null }, 'AGENT_UNREACHABLE'],
   ['it waits for a person', { state: 'PENDING_APPROVAL', verdict: null }, 'MEMBER_CLUSTER_NOT_APPROVED'],
   ['it may not speak', { state: 'QUARANTINED' }, 'AGENT_QUARANTINED'],

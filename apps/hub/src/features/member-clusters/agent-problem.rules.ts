@@ -11,10 +11,17 @@ export interface AgentCondition {
   /** Null: never heard. */
   readonly verdict: Freshness | null;
   readonly inventory: Inventory | null;
+  /** It told more than the hub keeps of one agent, not long ago. */
+  readonly over_limit: boolean | null;
 }
 
 /** The code of the trouble that has to go first; undefined: none. */
-export function findAgentProblem({ state, verdict, inventory }: AgentCondition): ErrorCode | undefined {
+export function findAgentProblem({
+  state,
+  verdict,
+  inventory,
+  over_limit: isOver,
+}: AgentCondition): ErrorCode | undefined {
   switch (state) {
     case 'PENDING_TOKEN':
     case 'PENDING_APPROVAL':
@@ -25,6 +32,7 @@ export function findAgentProblem({ state, verdict, inventory }: AgentCondition):
       return 'AGENT_REVOKED';
     case 'ACTIVE':
       if (verdict === null || verdict === 'UNKNOWN') return 'AGENT_UNREACHABLE';
-      return inventory === 'SYNCED' ? undefined : 'MEMBER_API_DOWN';
+      if (inventory !== 'SYNCED') return 'MEMBER_API_DOWN';
+      return isOver === true ? 'AGENT_OVER_LIMIT' : undefined;
   }
 }

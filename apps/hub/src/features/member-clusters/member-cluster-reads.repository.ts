@@ -8,11 +8,13 @@ import type { AgentRow, LocalObjectRow, MemberClusterRow } from './member-cluste
 const MEMBER_CLUSTER = 'SELECT id, name, labels, region, fingerprint, state, created_at FROM member_cluster';
 const AGENT = `
   SELECT a.id, a.member_cluster_id, a.scope_kind, a.scope_namespace, a.state, a.state_reason, a.agent_version, a.fingerprint, a.capabilities,
-    s.state AS session_state, s.inventory, s.session_no, s.replica, h.revision, h.acked_revision, seen.seen_at, seen.verdict
+    s.state AS session_state, s.inventory, s.session_no, s.replica, h.revision, h.acked_revision, seen.seen_at, seen.verdict,
+    over.over_limit_at > now() - interval '2 hours' AS over_limit
   FROM agent a
   LEFT JOIN agent_session s ON s.agent_id = a.id
   LEFT JOIN agent_spec_head h ON h.agent_id = a.id
-  LEFT JOIN agent_seen seen ON seen.agent_id = a.id`;
+  LEFT JOIN agent_seen seen ON seen.agent_id = a.id
+  LEFT JOIN agent_event_usage over ON over.agent_id = a.id`;
 
 @Injectable()
 export class MemberClusterReadsRepository {

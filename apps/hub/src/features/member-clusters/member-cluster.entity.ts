@@ -31,6 +31,7 @@ export interface AgentRow {
   readonly acked_revision: number | null;
   readonly seen_at: Date | null;
   readonly verdict: Freshness | null;
+  readonly over_limit: boolean | null;
 }
 
 export interface LocalObjectRow {

@@ -52,7 +52,7 @@ export class OverLimitTeller {
     this.#store(agentId, limit).catch((error: unknown) => log.warn({ err: error }, 'an Event could not be stored'));
   }
 
-  /** One row a day and limit, whichever replica says it. */
+  /** One Event a day and limit, whichever replica says it; when, for `Agent.problem`. */
   async #store(agentId: string, limit: AgentLimit): Promise<void> {
     const atMs = this.#parts.nowMs();
     const first = new Date(atMs - (atMs % DAY_MS)).toISOString();
@@ -68,6 +68,11 @@ export class OverLimitTeller {
       last: first,
       count: 1,
     });
+    await this.#parts.dataSource.query(
+      `INSERT INTO agent_event_usage (agent_id, minute_at, minute_count, over_limit_at) VALUES ($1, now(), 0, now())
+       ON CONFLICT (agent_id) DO UPDATE SET over_limit_at = excluded.over_limit_at`,
+      [agentId],
+    );
     await this.#parts.dataSource.query(
       `INSERT INTO event (id, at, agent_id, severity, reason, message, first_at, last_at, count)
        SELECT $1, now(), $2, 'Warning', $3, $4, $5, now(), 1
