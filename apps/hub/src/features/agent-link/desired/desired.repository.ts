@@ -107,7 +107,8 @@ export class DesiredRepository {
 
   /**
    * Agents with a session here that have changes of the last `sinceMs` to be told, and objects of theirs whose next
-   * attempt became due in it, or lies further ahead than any pause: the clock was put back. Both by an index over time, so that it costs what there is to tell, not the fleet.
+   * attempt became due in it, or lies further ahead than any pause: the clock was put back. Both by an index over time, so
+   * that it costs what there is to tell, not the fleet.
    */
   async findDue(replica: string, sinceMs: number): Promise<ReadonlyMap<string, readonly string[]>> {
     const rows = await this.#dataSource.query<{ agentId: string; hubUid: string | null }[]>(

@@ -28,7 +28,7 @@ export interface DeletesOfAgent {
 
 interface Judge {
   readonly limits: DeleteLimits;
-  /** By the clock of the database: by a replica's, which may step, the deletes of the last hour would count no more. */
+  /** By the clock of the database: by a replica's, which may step, earlier deletes would count no more. */
   readonly nowMs: number;
 }
 
