@@ -20,6 +20,8 @@ const PATIENCE = {
   /** Above the 60 s after which common proxies give up idle connections: then it is not we who close one that they just use. */
   keepAliveTimeout: 72_000,
 };
+/** Of a connection on which nothing moves: whoever does not read an answer has it kept here. WebSockets have their pings. */
+const STALLED_MS = 120_000;
 const MAX_HEAD_BYTES = 16 * 1024;
 /** Of one connection. Clients wait for an answer before they ask again; HTTP lets them not. */
 const MAX_UNANSWERED = 8;
@@ -33,7 +35,7 @@ const HEADERS: Readonly<Record<string, string>> = {
 
 export function createApiServer(tls: { readonly cert: string; readonly key: string }, handle: RequestListener): Server {
   const unanswered = new WeakMap<Socket, number>();
-  return createServer({ ...tls, ...PATIENCE, maxHeaderSize: MAX_HEAD_BYTES }, (request, response) => {
+  const server = createServer({ ...tls, ...PATIENCE, maxHeaderSize: MAX_HEAD_BYTES }, (request, response) => {
     const { socket } = request;
     // Of what came in one packet, the rest is still told when the connection was ended meanwhile.
     if (socket.destroyed) return;
@@ -45,6 +47,7 @@ export function createApiServer(tls: { readonly cert: string; readonly key: stri
     if (hasBody(request) && request.url?.split('?')[0] !== GRAPHQL_PATH) return refuseBody(response);
     handle(request, response);
   });
+  return server.setTimeout(STALLED_MS);
 }
 
 const hasBody = ({ headers }: IncomingMessage): boolean =>

@@ -197,6 +197,28 @@ describe('a client with a token at the WebSocket', () => {
     }, WAIT);
   });
 
+  it('stays when the database cannot say whose token it is, and goes when the token was revoked', async () => {
+    const authentication = api.hub.app.get(AuthenticationService);
+    const beats: (() => void)[] = [];
+    const { setInterval } = globalThis;
+    vi.spyOn(globalThis, 'setInterval').mockImplementation(((beat: () => void, ms: number) => {
+      if (ms === 20_000) beats.push(beat);
+      return setInterval(beat, ms);
+    }) as typeof setInterval);
+    const raw = await connectKnown();
+    const pings: unknown[] = [];
+    raw.socket.on('ping', () => pings.push(1));
+    const authenticate = vi.spyOn(authentication, 'authenticate').mockRejectedValue(new Error('down'));
+    for (const beat of beats) beat();
+    await vi.waitFor(() => expect(pings).toHaveLength(1), WAIT);
+    // Once it is answered, the hub has heard of this client since the beat.
+    raw.send({ type: 'ping' });
+    await vi.waitFor(() => expect(raw.types).toContain('pong'), WAIT);
+    authenticate.mockResolvedValue(undefined);
+    for (const beat of beats) beat();
+    expect(await raw.closed).toBe(4403);
+  });
+
   it('frees the watchers of all its subscriptions when it goes', async () => {
     const { id } = await createRedisCluster(api);
     const raw = await connectKnown();

@@ -114,7 +114,11 @@ export class SubscriptionServer implements BeforeApplicationShutdown {
   }
 
   #open(socket: WebSocket, wire: Duplex, { headers, socket: { remoteAddress } }: IncomingMessage): void {
-    const mayStay = async (): Promise<boolean> => (await this.#identify(extra)).caller !== undefined;
+    const mayStay = async (): Promise<boolean> => {
+      const { caller, failure } = await this.#identify(extra);
+      // While nobody can look, nobody is sent away.
+      return caller !== undefined || failure !== undefined;
+    };
     const onFailure = (err: unknown): void => this.#log.error({ err }, 'a frame of a subscriber failed');
     const peer = new SubscriptionPeer(socket, wire, { mayStay, onFailure });
     const context = { requestId: this.ids.newId() } as RequestContext;
