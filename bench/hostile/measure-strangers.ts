@@ -9,8 +9,6 @@ import { readUsage } from '../fleet/process-usage.ts';
 import { ATTACKS, type Attack } from './stranger-attacks.ts';
 
 const STRANGERS = 200;
-/** What compiles code and grows heaps once, and is not theirs. */
-const WARM_UP = 50;
 const GOAL = { cpuMs: 5, memoryKib: 64 };
 const SAMPLE_MS = 50;
 /** For what the hub cleans up after them. */
@@ -29,7 +27,8 @@ async function measureIdle(hub: HubProcess): Promise<number> {
 }
 
 async function measureAttack(hub: HubProcess, attack: Attack, idle: number): Promise<BenchFigure[]> {
-  await attackTogether(hub, attack, WARM_UP);
+  // The first time compiles code and grows the heap, which is not theirs.
+  await attackTogether(hub, attack, STRANGERS);
   const before = readUsage(hub.pid);
   const startedAt = performance.now();
   let highestMib = before.rssMib;

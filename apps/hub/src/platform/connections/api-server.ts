@@ -9,6 +9,8 @@ import { type IncomingMessage, type RequestListener, type ServerResponse, STATUS
 import { createServer, type Server } from 'node:https';
 import type { Socket } from 'node:net';
 
+import { isKnown } from './watch-strangers.ts';
+
 export const GRAPHQL_PATH = '/graphql';
 
 /** Anyone who does not finish TLS, the head of a request, or the request in time is cut off, looked for now and then. */
@@ -24,7 +26,7 @@ const PATIENCE = {
 const STALLED_MS = 120_000;
 const MAX_HEAD_BYTES = 16 * 1024;
 /** Of one connection. Clients wait for an answer before they ask again; HTTP lets them not. */
-const MAX_UNANSWERED = 8;
+const MAX_UNANSWERED = { known: 8, stranger: 1 };
 
 const HEADERS: Readonly<Record<string, string>> = {
   // Browsers obey it only where they trust the certificate.
@@ -40,7 +42,7 @@ export function createApiServer(tls: { readonly cert: string; readonly key: stri
     // Of what came in one packet, the rest is still told when the connection was ended meanwhile.
     if (socket.destroyed) return;
     const count = (unanswered.get(socket) ?? 0) + 1;
-    if (count > MAX_UNANSWERED) return void socket.destroy();
+    if (count > MAX_UNANSWERED[isKnown(socket) ? 'known' : 'stranger']) return void socket.destroy();
     unanswered.set(socket, count);
     response.once('close', () => unanswered.set(socket, (unanswered.get(socket) ?? 1) - 1));
     for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);

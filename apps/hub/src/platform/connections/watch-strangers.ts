@@ -16,6 +16,7 @@ const MAX_STRANGERS = 1_000;
 const STAY_MS = 30_000;
 
 const ways = new WeakMap<Duplex, () => void>();
+const knowns = new WeakSet<Duplex>();
 
 /** For the listener of the API, before it listens. */
 export function watchStrangers(server: Server, { max = MAX_STRANGERS } = {}): void {
@@ -43,7 +44,10 @@ export function watchStrangers(server: Server, { max = MAX_STRANGERS } = {}): vo
 
 /** A valid token came on this connection. */
 export function markKnown(socket: Duplex): void {
+  knowns.add(socket);
   ways.get(socket)?.();
 }
+
+export const isKnown = (socket: Duplex): boolean => knowns.has(socket);
 
 const keyOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`;
