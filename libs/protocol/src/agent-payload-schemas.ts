@@ -20,11 +20,11 @@ const hello = v.object({
 });
 
 export const objectOutcome = v.object({
-  hubUid: field.requiredText,
+  hubUid: field.id,
   hubGeneration: field.pastGeneration,
   state: v.picklist(['APPLIED', 'REJECTED', 'CONFLICT', 'WAITING', 'DELETED_LOCALLY', 'DELETED', 'ORPHANED']),
   specHash: v.exactOptional(field.sha256),
-  uid: v.exactOptional(field.requiredText),
+  uid: v.exactOptional(field.id),
   code: v.exactOptional(field.shortText),
   message: v.exactOptional(field.longText),
   retryable: v.exactOptional(v.boolean()),
@@ -38,20 +38,20 @@ const desiredAck = v.object({
 });
 
 export const statusItem = v.object({
-  hubUid: v.exactOptional(field.requiredText),
-  namespace: field.requiredText,
-  name: field.requiredText,
-  uid: field.requiredText,
-  kind: field.requiredText,
+  hubUid: v.exactOptional(field.id),
+  namespace: field.namespace,
+  name: field.objectName,
+  uid: field.id,
+  kind: field.kind,
   observedHubGeneration: v.exactOptional(field.count),
   observedGeneration: v.exactOptional(field.count),
-  phase: v.exactOptional(field.shortText),
+  phase: v.exactOptional(field.word),
   conditions: v.array(field.condition),
   dataSetId: v.exactOptional(field.shortText),
-  mode: v.exactOptional(field.shortText),
-  engineVersion: v.exactOptional(field.shortText),
-  size: v.exactOptional(field.count),
-  readyPods: v.exactOptional(field.count),
+  mode: v.exactOptional(field.word),
+  engineVersion: v.exactOptional(field.word),
+  size: v.exactOptional(field.smallCount),
+  readyPods: v.exactOptional(field.smallCount),
   currentPrimary: v.exactOptional(field.shortText),
   primaryTerm: v.exactOptional(field.count),
   endpoints: v.exactOptional(field.mapOf(field.longText)),
@@ -67,25 +67,25 @@ export const statusItem = v.object({
 });
 
 export const guestItem = v.object({
-  hubUid: field.requiredText,
-  namespace: field.requiredText,
-  name: field.requiredText,
+  hubUid: field.id,
+  namespace: field.namespace,
+  name: field.objectName,
   numbers: field.guestNumbers,
 });
 
 export const inventoryObject = v.object({
-  hubUid: field.requiredText,
+  hubUid: field.id,
   hubGeneration: field.count,
   specHash: field.shortText,
-  namespace: field.requiredText,
-  name: field.requiredText,
+  namespace: field.namespace,
+  name: field.objectName,
   unclaimed: v.boolean(),
 });
 
 export const eventItem = v.object({
-  hubUid: v.exactOptional(field.requiredText),
-  namespace: field.requiredText,
-  name: field.requiredText,
+  hubUid: v.exactOptional(field.id),
+  namespace: field.namespace,
+  name: field.objectName,
   severity: v.picklist(['Normal', 'Warning']),
   reason: field.shortText,
   message: field.longText,

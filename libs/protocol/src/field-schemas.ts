@@ -1,4 +1,8 @@
-/** Shapes that messages of both directions are built from, with the bounds that a hostile peer meets. */
+/**
+ * Shapes that messages of both directions are built from, with the bounds that a hostile peer meets. Texts are bounded in
+ * bytes of UTF-8, as PostgreSQL stores them: an index row takes 2,704 bytes, and 512 characters may be 2,048. What the hub
+ * looks rows up by (namespace, name, kind, phase, mode, version) is bounded as Kubernetes bounds it, or closer.
+ */
 import * as v from 'valibot';
 import { type Condition, MAX_GENERATION, type RedisClusterSpec, type Scope } from '#domain';
 import type { ForeignField, StatusDetails } from './messages.ts';
@@ -6,17 +10,42 @@ import type { ForeignField, StatusDetails } from './messages.ts';
 /** Deepest nesting of a free JSON value: canonical JSON and other walks are recursive. */
 const MAX_JSON_DEPTH = 64;
 
-/** In characters. */
+/** In bytes of UTF-8. */
 export const MAX_SHORT_TEXT = 512;
 export const MAX_LONG_TEXT = 64 * 1024;
+const MAX_ID = 128;
+const MAX_WORD = 64;
+const MAX_PATH = 4096;
 
-export const shortText = v.pipe(v.string(), v.maxLength(MAX_SHORT_TEXT));
-export const longText = v.pipe(v.string(), v.maxLength(MAX_LONG_TEXT));
-export const requiredText = v.pipe(v.string(), v.minLength(1), v.maxLength(MAX_SHORT_TEXT));
+/** No text has fewer bytes than characters, so a long one is refused before it is encoded. */
+const upTo = (maxBytes: number) => v.pipe(v.string(), v.maxLength(maxBytes), v.maxBytes(maxBytes));
+
+export const shortText = upTo(MAX_SHORT_TEXT);
+export const longText = upTo(MAX_LONG_TEXT);
+export const requiredText = v.pipe(shortText, v.nonEmpty());
+export const path = v.pipe(upTo(MAX_PATH), v.nonEmpty());
+/** Ids that Kubernetes or a hub gives, or that a person wrote into an annotation in place of one. */
+export const id = v.pipe(upTo(MAX_ID), v.nonEmpty());
+/** A phase, a mode or a version: what objects are counted by, so its bytes are in the keys of the counts. */
+export const word = upTo(MAX_WORD);
+
+const LABEL = '[a-z0-9](?:[-a-z0-9]*[a-z0-9])?';
+/** RFC 1123 label: a namespace. */
+export const namespace = v.pipe(v.string(), v.maxLength(63), v.regex(new RegExp(`^${LABEL}$`), 'not a namespace'));
+/** RFC 1123 subdomain: the name of an object. */
+export const objectName = v.pipe(
+  v.string(),
+  v.maxLength(253),
+  v.regex(new RegExp(`^${LABEL}(?:\\.${LABEL})*$`), 'not the name of an object'),
+);
+export const kind = v.pipe(v.string(), v.maxLength(63), v.regex(/^[A-Za-z][A-Za-z0-9]*$/, 'not a kind'));
+
 /** A count or revision: a safe integer from 0. */
 export const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 /** Of a version that a hub made: what is beyond no hub can have sent, and could not count on from. */
 export const pastGeneration = v.pipe(v.number(), v.safeInteger(), v.minValue(0), v.maxValue(MAX_GENERATION));
+/** A count that PostgreSQL and GraphQL hold in 32 bits. */
+export const smallCount = v.pipe(count, v.maxValue(2 ** 31 - 1));
 export const generation = v.pipe(v.number(), v.safeInteger(), v.minValue(1));
 export const sha256 = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, 'not a SHA-256 in hex'));
 export const digest = v.pipe(v.string(), v.regex(/^[0-9a-f]{32}$/, 'not a digest'));
@@ -56,7 +85,7 @@ export const versions = v.pipe(v.array(count), v.minLength(1), v.maxLength(32));
 
 export const scope: v.GenericSchema<unknown, Scope> = v.variant('kind', [
   v.object({ kind: v.literal('CLUSTER') }),
-  v.object({ kind: v.literal('NAMESPACE'), namespace: requiredText }),
+  v.object({ kind: v.literal('NAMESPACE'), namespace }),
 ]);
 
 /** Words that a newer agent may have more of are taken as text; nothing is decided by an unknown one. */
@@ -82,7 +111,7 @@ export const podStatus = v.object({
 });
 
 export const foreignField: v.GenericSchema<unknown, ForeignField> = v.object({
-  path: v.pipe(v.string(), v.minLength(1), v.maxLength(4096)),
+  path,
   manager: shortText,
   liveValue: v.exactOptional(v.string()),
 });

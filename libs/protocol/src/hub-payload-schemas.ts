@@ -3,6 +3,8 @@ import * as v from 'valibot';
 import * as field from './field-schemas.ts';
 import type { HubPayloads } from './envelopes.ts';
 
+/** Told by agents once and kept since: those of release 0.1.0 were bounded in characters, and this is read whole or not at all. */
+const keptText = v.pipe(v.string(), v.nonEmpty(), v.maxLength(field.MAX_SHORT_TEXT));
 const pause = v.pipe(v.number(), v.safeInteger(), v.minValue(0), v.maxValue(24 * 3600 * 1000));
 
 const welcome = v.object({
@@ -36,7 +38,7 @@ const upsert = v.object({
   adopt: v.boolean(),
   driftPolicy: v.picklist(['Report', 'Revert']),
   revertFields: v.exactOptional(v.array(v.pipe(v.string(), v.maxLength(4096)))),
-  dataSetId: v.exactOptional(field.requiredText),
+  dataSetId: v.exactOptional(keptText),
 });
 
 const tombstone = v.object({
@@ -45,7 +47,7 @@ const tombstone = v.object({
   approval: v.exactOptional(
     v.object({ id: field.requiredText, hubUids: v.array(field.requiredText), expiresAt: field.shortText }),
   ),
-  uids: v.exactOptional(v.array(field.requiredText)),
+  uids: v.exactOptional(v.array(keptText)),
 });
 
 const empty: v.GenericSchema<unknown, HubPayloads['StatusResync']> = v.object({});

@@ -116,6 +116,58 @@ describe('a status that a hub cannot read as it is', () => {
     expect(ack.message.payload).not.toHaveProperty('outcomes.0.contested');
   });
 
+  /** 512 characters, 2,048 bytes: five of them do not fit an index row of PostgreSQL. */
+  const WIDE = '\u{1F980}'.repeat(512);
+  it.each(['phase', 'mode', 'engineVersion', 'dataSetId', 'currentPrimary', 'hubUid'])(
+    'because of a %s of 512 characters of four bytes goes on without it',
+    (field) => {
+      const { items, partlyRead } = readStatus(item('a', { [field]: WIDE }), item('b'));
+      expect(items[0]).not.toHaveProperty(field);
+      expect(items.map(({ name }) => name)).toEqual(['a', 'b']);
+      expect(partlyRead).toMatchObject([{ name: 'a', fields: [field], kept: true }]);
+    },
+  );
+
+  it.each([
+    ['namespace', 'n'.repeat(64)],
+    ['namespace', 'Shop'],
+    ['namespace', WIDE],
+    ['name', 'n'.repeat(254)],
+    ['name', 'a..b'],
+    ['name', WIDE],
+    ['kind', WIDE],
+    ['kind', 'a b'],
+    ['uid', WIDE],
+  ])(
+    'with a %s that no Kubernetes gives (%s) is left out, named as far as it can be, and the others stay',
+    (field, text) => {
+      const { items, partlyRead } = readStatus(item('a', { [field]: text }), item('b'));
+      expect(items.map(({ name }) => name)).toEqual(['b']);
+      expect(partlyRead).toMatchObject([{ fields: [field], kept: false }]);
+      for (const told of [partlyRead[0]?.namespace ?? '', partlyRead[0]?.name ?? '']) {
+        expect(Buffer.byteLength(told, 'utf8')).toBeLessThanOrEqual(253);
+        expect(told.isWellFormed()).toBe(true);
+      }
+    },
+  );
+
+  it('takes the longest names and words that there are', () => {
+    const longest = item(`${'n'.repeat(62)}.${'o'.repeat(190)}`, {
+      namespace: 's'.repeat(63),
+      uid: 'u'.repeat(128),
+      kind: 'K'.repeat(63),
+      phase: 'p'.repeat(64),
+      mode: 'm'.repeat(64),
+      engineVersion: '8'.repeat(64),
+    });
+    expect(readStatus(longest)).toEqual({ items: [longest], partlyRead: [] });
+  });
+
+  it('does not end the session, however many of them come in one frame', () => {
+    const many = Array.from({ length: 1_500 }, (_, at) => item(`a-${at}`, { phase: WIDE.slice(0, 40) }));
+    expect(readStatus(...many).items).toHaveLength(1_500);
+  });
+
   it('of an object larger than a frame goes on without its spec', () => {
     const { items, partlyRead } = readStatus(
       item('a', { liveSpec: { config: { a: 'y'.repeat(1_400_000) } } }),

@@ -42,9 +42,9 @@ interface ItemKind {
   readonly mark?: (item: Fields, fields: readonly string[]) => Fields;
 }
 
-/** More unreadable items in one frame: no object of people, but an agent that speaks something else. */
+/** More items of one frame of which nothing counts: no object of people, but an agent that speaks something else. */
 const MAX_UNREADABLE = 1_000;
-const MAX_NAME_CHARACTERS = 253;
+const MAX_NAME_BYTES = 253;
 /**
  * Elements of lists inside the items of one frame that are looked at one by one; a list beyond it is left out. Nothing in a
  * member cluster has so many, and each costs time in which no other agent is heard.
@@ -57,7 +57,7 @@ const ELEMENTS: Readonly<Record<string, v.GenericSchema>> = {
   foreignFields: field.foreignField,
   contested: field.foreignField,
 };
-/** Texts for people, with the characters of them that are read. */
+/** Texts for people, with the bytes of them that are read. */
 const TEXTS: Readonly<Record<string, number>> = { message: field.MAX_LONG_TEXT, reason: field.MAX_SHORT_TEXT };
 
 const KINDS: Readonly<Record<string, ItemKind>> = {
@@ -86,10 +86,12 @@ export function readInPart(type: string, payload: unknown, maxItemBytes = Infini
   if (items === undefined || !Array.isArray(payload['guests'])) return items;
   const guests = readGuests(payload['guests'], maxItemBytes);
   const partlyRead = [...items.partlyRead, ...guests.partlyRead];
-  return partlyRead.length > MAX_UNREADABLE
-    ? undefined
-    : { payload: { ...items.payload, ...guests.payload }, partlyRead };
+  return isTooMuch(partlyRead) ? undefined : { payload: { ...items.payload, ...guests.payload }, partlyRead };
 }
+
+/** Of items that were read in part there may be any number: an agent of before may have thousands of such objects. */
+const isTooMuch = (partlyRead: readonly PartlyRead[]): boolean =>
+  partlyRead.length > MAX_UNREADABLE && partlyRead.filter(({ kept }) => !kept).length > MAX_UNREADABLE;
 
 /** Numbers that come beside the items are read as they are, or left out; in a frame that is too large all of them are. */
 function readGuests(guests: readonly unknown[], maxItemBytes: number): PartialReading {
@@ -123,8 +125,8 @@ function readList(
     const { item, fields } = readItem(kind, raw, bounds);
     if (item !== undefined) items.push(item);
     if (item === undefined || fields.length > 0) partlyRead.push(nameItem(raw, fields, item !== undefined));
-    if (partlyRead.length > MAX_UNREADABLE) return undefined;
   }
+  if (isTooMuch(partlyRead)) return undefined;
   return { payload: { ...payload, [kind.list]: items }, partlyRead };
 }
 
@@ -197,7 +199,7 @@ function mendField(
 ): Fields | undefined {
   const { [name]: value, ...others } = item;
   const longest = ownValue(TEXTS, name);
-  if (longest !== undefined && typeof value === 'string') return { ...item, [name]: value.slice(0, longest) };
+  if (longest !== undefined && typeof value === 'string') return { ...item, [name]: cutToBytes(value, longest) };
   const element = ownValue(ELEMENTS, name);
   if (element !== undefined && Array.isArray(value) && value.length <= bounds.elements) {
     bounds.elements -= value.length;
@@ -213,11 +215,16 @@ function readElements(schema: v.GenericSchema, elements: readonly unknown[]): un
     .filter((element) => v.is(schema, element));
 }
 
+const encoder = new TextEncoder();
+/** As many whole characters as fit: half a character is what PostgreSQL refuses. */
+const cutToBytes = (text: string, maxBytes: number): string =>
+  text.slice(0, encoder.encodeInto(text.slice(0, maxBytes), new Uint8Array(maxBytes)).read);
+
 const cutTexts = (element: Fields): Fields =>
   Object.fromEntries(
     Object.entries(element).map(([name, value]) => {
       const longest = ownValue(TEXTS, name);
-      return [name, longest !== undefined && typeof value === 'string' ? value.slice(0, longest) : value];
+      return [name, longest !== undefined && typeof value === 'string' ? cutToBytes(value, longest) : value];
     }),
   );
 
@@ -242,7 +249,7 @@ function nameItem(raw: unknown, fields: readonly string[], kept: boolean): Partl
   const named: Fields = isFields(raw) ? raw : {};
   const textOf = (name: string): string => {
     const value = ownValue(named, name);
-    return typeof value === 'string' ? value.slice(0, MAX_NAME_CHARACTERS) : '';
+    return typeof value === 'string' ? cutToBytes(value, MAX_NAME_BYTES) : '';
   };
   const hubUid = fields.includes('hubUid') ? '' : textOf('hubUid');
   return { ...(hubUid === '' ? {} : { hubUid }), namespace: textOf('namespace'), name: textOf('name'), fields, kept };
