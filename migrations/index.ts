@@ -12,6 +12,8 @@ import { DeletesThatWait1764640100000 } from './1764640100000-deletes-that-wait.
 import { GuestNumbers1764640300000 } from './1764640300000-guest-numbers.ts';
 import { DeletesNameTheirObject1764650000000 } from './1764650000000-deletes-name-their-object.ts';
 import { DeletesOfWhatIsBack1764650000001 } from './1764650000001-deletes-of-what-is-back.ts';
+import { BoundedKeys1764660000000 } from './1764660000000-bounded-keys.ts';
+import { OwnersSetApart1764660000001 } from './1764660000001-owners-set-apart.ts';
 import { AgentLimits1764660100000 } from './1764660100000-agent-limits.ts';
 import { AgentsOverLimit1764660100001 } from './1764660100001-agents-over-limit.ts';
 import { AuditAppendOnly1764660500000 } from './1764660500000-audit-append-only.ts';
@@ -33,6 +35,8 @@ export const migrations = [
   GuestNumbers1764640300000,
   DeletesNameTheirObject1764650000000,
   DeletesOfWhatIsBack1764650000001,
+  BoundedKeys1764660000000,
+  OwnersSetApart1764660000001,
   AgentLimits1764660100000,
   AgentsOverLimit1764660100001,
   AuditAppendOnly1764660500000,
