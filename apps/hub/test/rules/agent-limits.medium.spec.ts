@@ -6,6 +6,7 @@ import { trimEvents } from '../../src/features/agent-link/status/agent-limits.re
 import { encodeGlobalId } from '../../src/platform/graphql/global-id.ts';
 import { ApiClient } from '../api-client.ts';
 import { enrolAgent, openSession, readDelivery, want, type Enrolled, type Wanted } from '../link-fixture.ts';
+import { createApart } from '../raise-for.ts';
 import { createTestDatabase, startTestHub, type TestHub } from '../start-test-hub.ts';
 import { TestAgent } from '../test-agent.ts';
 import { WAIT } from '../wait.ts';
@@ -221,7 +222,7 @@ describe('what one agent may cost', () => {
        ON CONFLICT (agent_id) DO UPDATE SET untrimmed = excluded.untrimmed`,
       [hostile.agentId, honest.agentId],
     );
-    const gone = await dataSource.transaction((tx) => trimEvents(tx, 20, 50));
+    const gone = await dataSource.transaction((tx) => trimEvents(tx, createApart('events'), { kept: 20, after: 50 }));
     expect(gone).toBe(30);
     const rows = await dataSource.query<{ agentId: string; count: number; oldest: string }[]>(
       `SELECT agent_id AS "agentId", count(*)::int AS count, max(message::int)::text AS oldest FROM event

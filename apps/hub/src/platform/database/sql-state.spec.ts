@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { isAboutContent, isAboutOthers, nameOutage } from './sql-state.ts';
+import { isAboutContent, isAboutOthers, isSurelyContent, nameOutage } from './sql-state.ts';
 
 describe('what a failure of the database is about', () => {
   it.each([
@@ -46,10 +46,23 @@ describe('what a failure of the database is about', () => {
     expect(isAboutContent({ driverError: { code: '23514', constraint: 'agent_check' } })).toBe(true);
   });
 
-  it.each(['25006', '53100', '53200', '53300', '53400', '58030', 'XX001', '55P03', '28P01', '3D000', '57P01', '25P02'])(
-    'takes SQLSTATE %s for no content, so that nothing of an agent is left out for it',
-    (code) => expect(isAboutContent({ driverError: { code } })).toBe(false),
-  );
+  it.each([
+    ...['21000', '22P05', '22021', '23505', '42P01', '42883', '0A000', '54000', '54001', 'P0001', 'XX000'].map(
+      (code) => [code, true] as const,
+    ),
+    ...['08006', '25006', '28000', '3D000', '40001', '40P01', '53100', '53200', '53300', '55P03', '57014', '57P01'].map(
+      (code) => [code, false] as const,
+    ),
+    ...['53400', '28P01', '25P02', 'XX001', '58030', 'ECONNRESET', ''].map((code) => [code, false] as const),
+  ])('takes %j for what comes again with the same content: %s', (code, expected) => {
+    expect(isAboutContent({ driverError: { code } })).toBe(expected);
+  });
+
+  it('knows at once that a value, a constraint or a limit of the server is at fault, and of others only when they come again', () => {
+    const isSure = (code: string): boolean => isSurelyContent({ driverError: { code } });
+    expect(['22P05', '23505', '54000'].map(isSure)).toEqual([true, true, true]);
+    expect(['XX000', 'P0001', '42P01', '53100'].map(isSure)).toEqual([false, false, false, false]);
+  });
 
   it('tells content from others', () => {
     expect([

@@ -2,7 +2,8 @@
  * What PostgreSQL says a failed statement failed of, by its SQLSTATE. Merged work asks this before anything else: what one
  * entry brings must not fail the others, and what is nobody's fault is tried again.
  */
-const readSqlState = (error: unknown): string => (error as { driverError?: { code?: string } }).driverError?.code ?? '';
+export const readSqlState = (error: unknown): string =>
+  (error as { driverError?: { code?: string } }).driverError?.code ?? '';
 
 /** Why nobody could work on the database just now. Stable: logs, `/readyz` and answers of the API say them. */
 export type Outage =
@@ -63,12 +64,33 @@ export function nameOutage(error: unknown): Outage | undefined {
   return byCode ?? OUTAGE_TEXTS.find(([pattern]) => pattern.test(message))?.[1];
 }
 
-/** Classes of data and constraint errors, \u0000 in jsonb (22P05) among them: they come again with the same content. */
-export const isAboutContent = (error: unknown): boolean =>
-  /^(21|22|23)/.test(readSqlState(error)) && !isPartitionMissing(error);
+/**
+ * Not what was written but the state of the database, or what others do in it: the same work may pass later as it is.
+ * 25 and 55: a transaction or an object in the wrong state, 28 and 3D: the login, F0: its configuration, 58: its disk.
+ */
+const PASSES_LATER = /^(08|25|28|3D|40|53|55|57|58|F0)/;
 
-/** Deadlock, serialization failure: one side was let go on, and the same work may pass the next time. */
-export const isAboutOthers = (error: unknown): boolean => /^(40P01|40001)/.test(readSqlState(error));
+/**
+ * What comes again with the same content, so that it has to be found and set apart. Every SQLSTATE that is not known to pass by
+ * itself is one: a value of a wrong kind (21, 22, 23; \u0000 in jsonb is 22P05), an index row that is too large (54000),
+ * a bug of the server (XX000), a trigger that refuses (P0001). A list of the kinds that come from content would
+ * never be complete, and what it lacks stops the work of everybody.
+ */
+export const isAboutContent = (error: unknown): boolean => {
+  const state = readSqlState(error);
+  return /^[0-9A-Z]{5}$/.test(state) && !PASSES_LATER.test(state) && nameOutage(error) === undefined;
+};
+
+/** Of these no second try is needed to know that the content is at fault: values, constraints, limits of the server. */
+export const isSurelyContent = (error: unknown): boolean =>
+  isAboutContent(error) && /^(21|22|23|54)/.test(readSqlState(error));
+
+/** Others are in the way (a deadlock, a lock, a time limit): without the one that waits for them, the rest may pass now. */
+export const isAboutOthers = (error: unknown): boolean => /^(40|55|57014)/.test(readSqlState(error));
+
+/** The rest is better off without the entry that this comes from: it is to be looked for. A page that is corrupted is that of some rows. */
+export const isOfOneEntry = (error: unknown): boolean =>
+  isAboutContent(error) || isAboutOthers(error) || /^XX00[12]$/.test(readSqlState(error));
 
 /** query_canceled: the statement lasted for longer than statement_timeout of its pool. */
 export const isStatementTimeout = (error: unknown): boolean => {

@@ -86,6 +86,42 @@ export class Metrics {
     help: 'Size that the database may have (ATOLL_DATABASE_BUDGET); 0: none is set',
     registers: [this.registry],
   });
+  readonly statusLeftOut = new Counter({
+    name: 'atoll_hub_status_left_out_total',
+    help: 'Items of status that cannot be stored and were left out, by SQLSTATE; the log names their objects',
+    labelNames: ['sqlstate'],
+    registers: [this.registry],
+  });
+  readonly eventsLeftOut = new Counter({
+    name: 'atoll_hub_events_left_out_total',
+    help: 'Events of member clusters that cannot be stored and were left out, by SQLSTATE; the log names their objects',
+    labelNames: ['sqlstate'],
+    registers: [this.registry],
+  });
+  /** Set by the one that keeps what is not stored yet. */
+  readOldestUnstored: () => number = () => 0;
+  readonly statusOldestUnstored: Gauge = new Gauge({
+    name: 'atoll_hub_status_oldest_unstored_seconds',
+    help: 'Age of the oldest status that this replica received and has not stored; 0 when all is stored',
+    registers: [this.registry],
+    collect: () => this.statusOldestUnstored.set(this.readOldestUnstored()),
+  });
+  readonly statusUnstored = new Gauge({
+    name: 'atoll_hub_status_unstored_objects',
+    help: 'RedisClusters of the fleet whose last status could not be stored; they are not FRESH',
+    registers: [this.registry],
+  });
+  readonly foldAge = new Gauge({
+    name: 'atoll_hub_fold_age_seconds',
+    help: 'Since the counts of the fleet were folded last, by any replica; 0 before the first time',
+    registers: [this.registry],
+  });
+  readonly setApart = new Gauge({
+    name: 'atoll_hub_set_apart',
+    help: 'Owners (agents, member clusters) whose work fails and is tried again apart from that of the others, by work',
+    labelNames: ['work'],
+    registers: [this.registry],
+  });
   readonly inventories = new Counter({
     name: 'atoll_hub_inventories_total',
     help: 'Comparisons of inventory with an agent, by reason',

@@ -5,7 +5,7 @@
  * halved until that call is alone; the others do not suffer for it. Without this each agent that comes back after a
  * restart would take a dozen statements of its own, and a connection meanwhile.
  */
-import { isAboutContent, isAboutOthers } from '../../../platform/database/sql-state.ts';
+import { isOfOneEntry } from '../../../platform/database/sql-state.ts';
 
 export interface MergedCallsParts<Call, Result> {
   readonly mergeMs: number;
@@ -56,7 +56,7 @@ export class MergedCalls<Call, Result> {
       for (const [index, one] of taken.entries()) one.done(results[index] as Result);
     } catch (error) {
       // Errors of content come again with the same call alone; of a deadlock one side was let go on.
-      if (taken.length === 1 || !(isAboutContent(error) || isAboutOthers(error))) {
+      if (taken.length === 1 || !isOfOneEntry(error)) {
         for (const one of taken) one.failed(error);
         return;
       }

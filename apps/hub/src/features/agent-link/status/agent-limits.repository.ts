@@ -5,6 +5,8 @@
  */
 import type { EntityManager } from 'typeorm';
 
+import type { SetApart } from '../../../platform/database/set-apart.ts';
+import { isOfOneEntry } from '../../../platform/database/sql-state.ts';
 import { AGENT_LIMITS, chooseFitting, findExcess, type IncomingObject, type LocalUsage } from './agent-limits.rules.ts';
 
 /** One local object as it would be stored. */
@@ -146,28 +148,40 @@ const TRIM_AFTER = 1_000;
 /** Of one agent in one call: what a flood of before has left goes bit by bit, or its delete would never end in time. */
 const MAX_DELETES = 5_000;
 
-/** Deletes events of agents beyond the newest that are kept of each; a handful of agents a call. Returns how many went. */
+/**
+ * Deletes events of agents beyond the newest that are kept of each; a handful of agents a call. Returns how many went. An agent
+ * whose events cannot be deleted is set apart.
+ */
 export async function trimEvents(
   tx: EntityManager,
-  kept = AGENT_LIMITS.eventsKept,
-  after = TRIM_AFTER,
+  apart: SetApart,
+  { kept = AGENT_LIMITS.eventsKept, after = TRIM_AFTER } = {},
 ): Promise<number> {
   const agents = await tx.query<{ agentId: string }[]>(
-    `SELECT agent_id AS "agentId" FROM agent_event_usage WHERE untrimmed >= $1 ORDER BY agent_id LIMIT 20
-     FOR UPDATE SKIP LOCKED`,
-    [after],
+    `SELECT agent_id AS "agentId" FROM agent_event_usage WHERE untrimmed >= $1 AND agent_id <> ALL($2::uuid[])
+     ORDER BY agent_id LIMIT 20 FOR UPDATE SKIP LOCKED`,
+    [after, apart.waiting],
   );
   let gone = 0;
   for (const { agentId } of agents) {
-    const [, count] = await tx.query<[unknown, number]>(
-      `DELETE FROM event AS e USING (SELECT min(at) AS first, max(at) AS last FROM (
-         SELECT at FROM event WHERE agent_id = $1 ORDER BY at DESC OFFSET $2 LIMIT ${MAX_DELETES}) AS beyond) AS b
-       WHERE e.agent_id = $1 AND e.at BETWEEN b.first AND b.last`,
-      [agentId, kept],
-    );
-    gone += count;
-    if (count < MAX_DELETES)
-      await tx.query('UPDATE agent_event_usage SET untrimmed = 0 WHERE agent_id = $1', [agentId]);
+    try {
+      gone += await tx.transaction((part) => trimOne(part, agentId, kept));
+      apart.pass(agentId);
+    } catch (error) {
+      if (!isOfOneEntry(error)) throw error;
+      apart.fail(agentId, error);
+    }
   }
   return gone;
+}
+
+async function trimOne(tx: EntityManager, agentId: string, kept: number): Promise<number> {
+  const [, count] = await tx.query<[unknown, number]>(
+    `DELETE FROM event AS e USING (SELECT min(at) AS first, max(at) AS last FROM (
+       SELECT at FROM event WHERE agent_id = $1 ORDER BY at DESC OFFSET $2 LIMIT ${MAX_DELETES}) AS beyond) AS b
+     WHERE e.agent_id = $1 AND e.at BETWEEN b.first AND b.last`,
+    [agentId, kept],
+  );
+  if (count < MAX_DELETES) await tx.query('UPDATE agent_event_usage SET untrimmed = 0 WHERE agent_id = $1', [agentId]);
+  return count;
 }

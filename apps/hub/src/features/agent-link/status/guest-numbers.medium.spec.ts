@@ -7,7 +7,7 @@ import { type Enrolled, enrolAgent, openSession, revoke, want } from '../../../.
 import { createTestDatabase, startTestHub, type TestHub } from '../../../../test/start-test-hub.ts';
 import { systemClock } from '../../../platform/lifecycle/time-and-ids.ts';
 import { RedisClustersRepository } from '../../redis-clusters/redis-clusters.repository.ts';
-import type { StatusEntry } from './status-ingest.ts';
+import type { StatusEntry } from './status-entry.ts';
 import { StatusRepository } from './status.repository.ts';
 
 type Numbers = Readonly<Record<string, number>>;

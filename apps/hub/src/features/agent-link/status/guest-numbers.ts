@@ -8,7 +8,7 @@ import type { GuestItem } from '#protocol';
 import type { EntityManager } from 'typeorm';
 
 import { isUuid } from '../sessions/handshake.service.ts';
-import type { StatusEntry } from './status-ingest.ts';
+import type { StatusEntry } from './status-entry.ts';
 
 export interface GuestRow {
   readonly agentId: string;

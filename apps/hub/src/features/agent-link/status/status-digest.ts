@@ -7,7 +7,7 @@
 import { EMPTY_DIGEST, statusDigestOf } from '#protocol';
 import type { EntityManager } from 'typeorm';
 
-import type { StatusEntry } from './status-ingest.ts';
+import type { StatusEntry } from './status-entry.ts';
 
 /** A status_hash that an agent told, and not the hub's own of 64 digits. */
 const TOLD_DIGITS = 32;

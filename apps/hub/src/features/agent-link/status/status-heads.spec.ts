@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { judgeEntries } from './status-heads.ts';
-import type { StatusEntry } from './status-ingest.ts';
+import type { StatusEntry } from './status-entry.ts';
 
 const entry = (counter: number, sessionNo = 2): StatusEntry => ({
   session: { agentId: 'a', sessionNo },

@@ -7,7 +7,7 @@
 import type { EntityManager } from 'typeorm';
 
 import { sessionKeyOf } from '../sessions/session-key.ts';
-import type { StatusEntry } from './status-ingest.ts';
+import type { StatusEntry } from './status-entry.ts';
 
 export interface ClaimedEntries {
   /** Those to write: of the present session, and not older than what is stored. */
@@ -77,10 +77,13 @@ export function judgeEntries(
   return { valid, fenced, behind };
 }
 
+/** $1 agents, $2 time. All that they would tell is stored. */
+const CONFIRM = `WITH stored AS (
+  DELETE FROM status_unstored WHERE hub_uid IN (SELECT hub_uid FROM resource WHERE agent_id = ANY($1::uuid[]))
+)
+UPDATE agent_status_head SET confirmed_at = $2 WHERE agent_id = ANY($1::uuid[])`;
+
 /** In sync now is as good as a report of every object, without writing their rows. */
 export async function confirmStatus(tx: EntityManager, agentIds: Iterable<string>, nowMs: number): Promise<void> {
-  await tx.query('UPDATE agent_status_head SET confirmed_at = $2 WHERE agent_id = ANY($1::uuid[])', [
-    [...agentIds],
-    new Date(nowMs),
-  ]);
+  await tx.query(CONFIRM, [[...agentIds], new Date(nowMs)]);
 }

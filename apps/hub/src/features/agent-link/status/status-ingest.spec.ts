@@ -3,7 +3,8 @@ import { pino } from 'pino';
 import { describe, expect, it, vi } from 'vitest';
 
 import { Metrics } from '../../../platform/telemetry/metrics.ts';
-import { type StatusEntry, StatusIngest, type StatusVerdicts } from './status-ingest.ts';
+import type { StatusEntry, StatusVerdicts } from './status-entry.ts';
+import { StatusIngest } from './status-ingest.ts';
 
 const entry = (agentId: string, counter: number): StatusEntry => ({
   session: { agentId, sessionNo: 1 },
@@ -14,7 +15,7 @@ const verdicts = (some: Partial<StatusVerdicts> = {}): Promise<StatusVerdicts> =
 const create = (
   commit: (entries: readonly StatusEntry[]) => Promise<StatusVerdicts>,
   log = pino({ level: 'silent' }),
-): StatusIngest => new StatusIngest({ commit }, new Metrics(), log);
+): StatusIngest => new StatusIngest({ commit, noteUnstored: () => Promise.resolve() }, new Metrics(), log);
 
 describe('status ingestion', () => {
   it('commits what waits together, in order', async () => {
@@ -126,6 +127,74 @@ describe('status ingestion', () => {
       expect(await ingest.add({ session: { agentId: 'a', sessionNo: 1 }, batch: { counter: 0, items } })).toBe(
         'FENCED',
       );
+    });
+  });
+
+  describe('of an agent whose status the database refuses', () => {
+    const statusOf = (agentId: string, counter: number, sessionNo = 1): StatusEntry => ({
+      session: { agentId, sessionNo },
+      batch: {
+        counter,
+        items: [
+          {
+            namespace: 'shop',
+            name: `${agentId}-${counter}`,
+            uid: 'u',
+            kind: 'RedisCluster',
+            conditions: [],
+            pods: [],
+            foreignFields: [],
+          },
+        ],
+      },
+    });
+    /** All statements with something of the agent `bad` fail, those that only count its batch too. */
+    function refuse(code: string): { readonly ingest: StatusIngest; readonly stored: string[]; end(): void } {
+      const stored: string[] = [];
+      let fails = true;
+      const ingest = create((entries) => {
+        if (fails && entries.some(({ session }) => session.agentId === 'bad'))
+          return Promise.reject(Object.assign(new Error(code), { driverError: { code } }));
+        stored.push(...entries.flatMap(({ batch }) => batch.items.map(({ name }) => name)));
+        return verdicts();
+      });
+      return { ingest, stored, end: () => (fails = false) };
+    }
+
+    it.each(['22P05', '54000', '42703', 'P0001', 'XX000', '40001', '55P03', '57014'])(
+      'with %s the others are stored at once, again and again',
+      async (code) => {
+        const { ingest, stored } = refuse(code);
+        void ingest.add(statusOf('bad', 0)).catch(() => undefined);
+        for (const counter of [0, 1, 2])
+          expect(await Promise.all(['a', 'b'].map((agentId) => ingest.add(statusOf(agentId, counter))))).toEqual([
+            'COMMITTED',
+            'COMMITTED',
+          ]);
+        expect(stored).toEqual(['a-0', 'b-0', 'a-1', 'b-1', 'a-2', 'b-2']);
+        await ingest.stop();
+      },
+    );
+
+    it('is written in its order once the database takes it again, and its age is known until then', async () => {
+      const { ingest, stored, end } = refuse('55P03');
+      const results = [0, 1].map((counter) => ingest.add(statusOf('bad', counter)));
+      expect(await ingest.add(statusOf('a', 0))).toBe('COMMITTED');
+      expect(ingest.oldestMs).toBeGreaterThan(0);
+      end();
+      expect(await Promise.all(results)).toEqual(['COMMITTED', 'COMMITTED']);
+      expect(stored).toEqual(['a-0', 'bad-0', 'bad-1']);
+      expect(ingest.oldestMs).toBe(0);
+    });
+
+    it('waits for its newest session alone', async () => {
+      const { ingest, end } = refuse('55P03');
+      const older = ingest.add(statusOf('bad', 0, 1));
+      expect(await ingest.add(statusOf('a', 0))).toBe('COMMITTED');
+      const newer = ingest.add(statusOf('bad', 0, 2));
+      expect(await older).toBe('FENCED');
+      end();
+      expect(await newer).toBe('COMMITTED');
     });
   });
 

@@ -77,7 +77,7 @@ const assignments = columns
   .map((name) => (name === 'numbers' ? NUMBERS : `${name} = excluded.${name}`))
   .join(', ');
 
-/** $1 rows as JSON, sorted by hub_uid; $2 time. Returns the hubUids written. */
+/** $1 rows as JSON, sorted by hub_uid; $2 time. Returns the hubUids written, which have a status that is stored again. */
 export const UPSERT_STATUS = `WITH written AS (
   INSERT INTO resource_status AS s (${columns.join(', ')}, received_at)
   SELECT ${columns.map((name) => `i.${name}`).join(', ')}, $2 FROM jsonb_to_recordset($1::jsonb) AS i(${record})
@@ -85,6 +85,8 @@ export const UPSERT_STATUS = `WITH written AS (
   ON CONFLICT (hub_uid) DO UPDATE SET ${assignments}, received_at = excluded.received_at
   WHERE (s.session_no, s.counter) <= (excluded.session_no, excluded.counter)
   RETURNING hub_uid AS "hubUid"
+), told AS (
+  DELETE FROM status_unstored AS u USING written AS w WHERE u.hub_uid = w."hubUid"
 ) SELECT * FROM written`;
 
 export const toLocalRow = ({ item, agentId, sessionNo, counter }: ReportedItem): Row => ({

@@ -9,6 +9,7 @@ import {
   want,
   type Wanted,
 } from '../../../../test/link-fixture.ts';
+import { raiseFor } from '../../../../test/raise-for.ts';
 import { createTestDatabase, startTestHub, type TestHub } from '../../../../test/start-test-hub.ts';
 import { createIdentity, TestAgent } from '../../../../test/test-agent.ts';
 import { WAIT } from '../../../../test/wait.ts';
@@ -169,10 +170,16 @@ describe('status', () => {
     const { agent } = await openSession(hub, enrolled);
     const bad = await applied(enrolled, agent, 'bad');
     const good = await applied(enrolled, agent, 'good');
+    const end = await raiseFor(hub.runtime.dataSource, {
+      table: 'resource_status',
+      on: 'INSERT OR UPDATE',
+      when: `NEW.hub_uid = '${bad.hubUid}'`,
+      sqlstate: '22003',
+    });
     agent.send('StatusBatch', {
       counter: 0,
       items: [
-        itemOf(bad, 'bad', { phase: 'Ready', size: 2 ** 40 }),
+        itemOf(bad, 'bad', { phase: 'Ready' }),
         itemOf(good, 'good', { phase: 'Ready' }),
         itemOf(undefined, 'hand-made'),
       ],
@@ -183,6 +190,7 @@ describe('status', () => {
     expect(await query('SELECT name FROM local_object WHERE agent_id = $1', [enrolled.agentId])).toEqual([
       { name: 'hand-made' },
     ]);
+    await end();
     agent.close();
   });
 

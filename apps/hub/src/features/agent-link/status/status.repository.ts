@@ -13,7 +13,7 @@ import { collectGuests, findPermitted, type GuestRow, lockStatuses, writeGuests 
 import { findInSync, UNREPORTED_HASH } from './status-digest.ts';
 import { claimHeads, confirmStatus } from './status-heads.ts';
 import type { AgentLimit } from './over-limit-teller.ts';
-import type { StatusEntry, StatusVerdicts, StatusWriter } from './status-ingest.ts';
+import type { StatusEntry, StatusVerdicts, StatusWriter } from './status-entry.ts';
 import {
   findLocallyDeleted,
   findReturned,
@@ -25,6 +25,7 @@ import {
   rollupKey,
   sortStatus,
 } from './status.rules.ts';
+import { type NamedObject, noteUnstored } from './unstored-status.ts';
 import { toLocalRow, toStatusRow, UPSERT_LOCAL, UPSERT_STATUS } from './status-rows.ts';
 
 /** Told of what an agent has too much of. */
@@ -72,6 +73,10 @@ export class StatusRepository implements StatusWriter {
       await forgetUnreported(tx, valid);
       return { fenced, behind, inSync };
     });
+  }
+
+  noteUnstored(agentId: string, objects: readonly NamedObject[], reason: string): Promise<void> {
+    return noteUnstored(this.#dataSource, agentId, { objects, reason, nowMs: this.#clock.nowMs() });
   }
 }
 

@@ -6,7 +6,7 @@
 import { statusHash, type StatusItem } from '#protocol';
 
 import { isUuid } from '../sessions/handshake.service.ts';
-import type { StatusEntry } from './status-ingest.ts';
+import type { StatusEntry } from './status-entry.ts';
 
 export interface KnownResource {
   readonly hubUid: string;
