@@ -4,8 +4,10 @@ import { type Dialect, SPOKEN_DIALECTS } from '#protocol';
 import { Module } from '@nestjs/common';
 
 import { DEFAULT_POOL_SIZES } from '../../platform/database/pool-sizes.ts';
+import { SetApart } from '../../platform/database/set-apart.ts';
 import { type HubRuntime, RUNTIME } from '../../platform/lifecycle/hub-runtime.ts';
 import { CLOCK } from '../../platform/lifecycle/time-and-ids.ts';
+import { AgeWatch } from './age-watch.ts';
 import { AgentListener } from './connections/agent-listener.ts';
 import { DeleteLimitsTeller, readDeleteLimits } from './desired/delete-limits.ts';
 import { DeliveryBook } from './desired/delivery-book.ts';
@@ -25,7 +27,8 @@ import { LiveSessions } from './connections/live-sessions.ts';
 import { NextCaTeller } from './connections/next-ca-teller.ts';
 import { SeenRecorder } from './liveness/seen-recorder.ts';
 import { SessionRepository } from './sessions/session.repository.ts';
-import { StatusIngest, type StatusWriter } from './status/status-ingest.ts';
+import type { StatusWriter } from './status/status-entry.ts';
+import { StatusIngest } from './status/status-ingest.ts';
 import { StatusRepository } from './status/status.repository.ts';
 import { Turns } from './desired/turns.ts';
 
@@ -49,7 +52,10 @@ function createLinkParts(
   const statuses = new StatusRepository(dataSource, clock, noteOverLimit);
   const writer: StatusWriter = {
     commit: (entries) => readiness.commits.watch('STATUS', () => statuses.commit(entries)),
+    noteUnstored: (agentId, objects, reason) => statuses.noteUnstored(agentId, objects, reason),
   };
+  const setApart = (work: string): SetApart =>
+    new SetApart({ work, log: statusLog, metrics, nowMs: () => clock.monotonicMs() });
   const dialects = (runtime.config.dialects as readonly Dialect[] | undefined) ?? SPOKEN_DIALECTS;
   return {
     handshake: new HandshakeService({ sessions, enrolments, clock, dialects, turnOf: createHelloTurns(clock) }),
@@ -59,12 +65,13 @@ function createLinkParts(
     book: new DeliveryBook(dataSource),
     inventory: new InventoryRepository(dataSource),
     status: new StatusIngest(writer, metrics, statusLog),
-    events: new EventIngest(new EventRepository(dataSource, noteOverLimit), statusLog),
-    seen: new SeenRecorder(dataSource, statusLog),
+    events: new EventIngest(new EventRepository(dataSource, noteOverLimit), statusLog, metrics),
+    seen: new SeenRecorder(dataSource, statusLog, setApart('heartbeats')),
     inventories: new InventoryRecorder({
       write: (notes) => sessions.setInventories(notes),
       nowMs: () => clock.monotonicMs(),
       log: statusLog,
+      apart: setApart('inventories'),
     }),
     turns: new Turns(Math.max(1, Math.floor(poolSize * SHARE_OF_TURNS))),
     frameBudgets: new FrameBudgets(FRAMES),
@@ -111,6 +118,7 @@ function createHelloTurns(clock: Clock): (agentId: string) => Promise<boolean> {
     FleetWorkers,
     NextCaTeller,
     PersonWatch,
+    AgeWatch,
     DeleteLimitsTeller,
   ],
   exports: [AgentListener, NextCaTeller],

@@ -5,6 +5,7 @@ import type { DataSource, EntityManager } from 'typeorm';
 
 import { afterCommit } from '../../platform/database/after-commit.ts';
 import { ClaimedWorker } from '../../platform/database/claimed-worker.ts';
+import { SetApart } from '../../platform/database/set-apart.ts';
 import { type HubRuntime, RUNTIME } from '../../platform/lifecycle/hub-runtime.ts';
 import { systemClock } from '../../platform/lifecycle/time-and-ids.ts';
 import { trimIdempotencyKeys } from '../audit/index.ts';
@@ -26,15 +27,14 @@ export class FleetWorkers implements OnApplicationBootstrap, OnModuleDestroy {
   readonly #workers: readonly ClaimedWorker[];
 
   constructor(@Inject(RUNTIME) runtime: HubRuntime) {
-    const { dataSource } = runtime;
+    const { dataSource, metrics } = runtime;
     const log = runtime.log.child({ part: 'fleet' });
     const fold = createFold(dataSource, log);
-    this.#workers = [
-      createLiveness(dataSource, log, fold),
-      fold,
-      createTrim(dataSource, log),
-      createEventTrim(dataSource, log),
-    ];
+    const setApart = (work: string): SetApart =>
+      new SetApart({ work, log, metrics, nowMs: () => systemClock.monotonicMs() });
+    const liveness = createLiveness(dataSource, log, { fold, apart: setApart('liveness') });
+    const outbox = createTrim(dataSource, log, setApart('outbox'));
+    this.#workers = [liveness, fold, outbox, createEventTrim(dataSource, log, setApart('events'))];
   }
 
   onApplicationBootstrap(): void {
@@ -47,8 +47,12 @@ export class FleetWorkers implements OnApplicationBootstrap, OnModuleDestroy {
 }
 
 /** A verdict changes counts, so it has them folded at once. */
-function createLiveness(dataSource: DataSource, log: Logger, fold: ClaimedWorker): ClaimedWorker {
-  const liveness = new LivenessWork();
+function createLiveness(
+  dataSource: DataSource,
+  log: Logger,
+  { fold, apart }: { readonly fold: ClaimedWorker; readonly apart: SetApart },
+): ClaimedWorker {
+  const liveness = new LivenessWork(apart);
   const look = async (tx: EntityManager): Promise<number | undefined> => {
     const { verdicts, dueInMs } = await liveness.look(tx);
     for (const verdict of verdicts.slice(0, TOLD_EACH)) log.info(verdict, 'freshness of an agent changed');
@@ -65,16 +69,16 @@ function createFold(dataSource: DataSource, log: Logger): ClaimedWorker {
   return new ClaimedWorker(dataSource, { name: 'health', intervalMs: FOLD_MS, work }, log);
 }
 
-function createTrim(dataSource: DataSource, log: Logger): ClaimedWorker {
+function createTrim(dataSource: DataSource, log: Logger, apart: SetApart): ClaimedWorker {
   const work = async (tx: EntityManager): Promise<void> => {
-    await trimOutbox(tx);
-    await trimIdempotencyKeys(tx);
+    await trimOutbox(tx, apart);
+    await trimIdempotencyKeys(tx, apart);
   };
   return new ClaimedWorker(dataSource, { name: 'outbox', intervalMs: TRIM_MS, work }, log);
 }
 
 /** Apart from the other trims: one that fails must not keep these from their work. */
-function createEventTrim(dataSource: DataSource, log: Logger): ClaimedWorker {
-  const work = async (tx: EntityManager): Promise<void> => void (await trimEvents(tx));
+function createEventTrim(dataSource: DataSource, log: Logger, apart: SetApart): ClaimedWorker {
+  const work = async (tx: EntityManager): Promise<void> => void (await trimEvents(tx, apart));
   return new ClaimedWorker(dataSource, { name: 'events', intervalMs: TRIM_MS, work }, log);
 }

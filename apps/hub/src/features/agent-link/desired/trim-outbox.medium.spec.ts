@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { enrolAgent, openSession, unwant, want } from '../../../../test/link-fixture.ts';
+import { createApart } from '../../../../test/raise-for.ts';
 import { createTestDatabase, startTestHub, type TestHub } from '../../../../test/start-test-hub.ts';
 import { trimIdempotencyKeys } from '../../audit/index.ts';
 import { trimOutbox } from './trim-outbox.ts';
@@ -13,7 +14,8 @@ beforeAll(async () => {
 afterAll(() => hub.close());
 
 const query = <T>(sql: string, values: unknown[] = []): Promise<T[]> => hub.runtime.dataSource.query<T[]>(sql, values);
-const trim = (work: typeof trimOutbox): Promise<void> => hub.runtime.dataSource.transaction((tx) => work(tx));
+const trim = (work: typeof trimOutbox): Promise<void> =>
+  hub.runtime.dataSource.transaction((tx) => work(tx, createApart('outbox')));
 
 describe('trimming', () => {
   it('forgets idempotency keys whose day is over, and no other', async () => {

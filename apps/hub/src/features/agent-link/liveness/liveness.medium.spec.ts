@@ -2,6 +2,7 @@ import type { EntityManager } from 'typeorm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { type Enrolled, enrol, enrolAgent, openSession, want } from '../../../../test/link-fixture.ts';
+import { createApart } from '../../../../test/raise-for.ts';
 import { createTestDatabase, startTestHub, type TestHub } from '../../../../test/start-test-hub.ts';
 import { LivenessWork } from './liveness.work.ts';
 
@@ -40,7 +41,9 @@ async function lookAfter(
       age,
     ]);
     await tx.query('DELETE FROM change_log');
-    const verdicts = (await new LivenessWork().look(tx)).verdicts.filter((one) => one.agentId === enrolled.agentId);
+    const verdicts = (await new LivenessWork(createApart('liveness')).look(tx)).verdicts.filter(
+      (one) => one.agentId === enrolled.agentId,
+    );
     const [session] = await tx.query<{ state: string }[]>('SELECT state FROM agent_session WHERE agent_id = $1', [
       enrolled.agentId,
     ]);
@@ -92,7 +95,7 @@ describe('the verdict on an agent', () => {
            ON CONFLICT (agent_id) DO UPDATE SET seen_at = excluded.seen_at, verdict = excluded.verdict`,
           [agentId, age, verdict],
         );
-        return (await new LivenessWork().look(tx)).dueInMs;
+        return (await new LivenessWork(createApart('liveness')).look(tx)).dueInMs;
       });
     expect(await due('44 seconds', 'FRESH')).toBeCloseTo(1_000, 0);
     expect(await due('89 seconds', 'LATE')).toBeCloseTo(1_000, 0);
@@ -117,10 +120,10 @@ describe('the verdict on an agent', () => {
         `INSERT INTO liveness_pulse (at, grace_until) VALUES (now(), now())
          ON CONFLICT (one) DO UPDATE SET at = excluded.at, grace_until = excluded.grace_until, mass_since = NULL`,
       );
-      expect((await new LivenessWork().look(tx)).verdicts).toEqual([]);
-      expect((await new LivenessWork().look(tx)).verdicts).toEqual([]);
+      expect((await new LivenessWork(createApart('liveness')).look(tx)).verdicts).toEqual([]);
+      expect((await new LivenessWork(createApart('liveness')).look(tx)).verdicts).toEqual([]);
       await tx.query(`UPDATE liveness_pulse SET mass_since = mass_since - interval '16 seconds'`);
-      expect((await new LivenessWork().look(tx)).verdicts).toHaveLength(30);
+      expect((await new LivenessWork(createApart('liveness')).look(tx)).verdicts).toHaveLength(30);
     });
   });
 
@@ -136,7 +139,7 @@ describe('the verdict on an agent', () => {
          ON CONFLICT (agent_id) DO UPDATE SET seen_at = excluded.seen_at`,
         [agentId],
       );
-      await new LivenessWork().look(tx);
+      await new LivenessWork(createApart('liveness')).look(tx);
       const [pulse] = await tx.query<{ grace: number; isMassAhead: boolean | null }[]>(
         `SELECT extract(epoch FROM grace_until - now())::float8 AS grace, mass_since > now() AS "isMassAhead" FROM liveness_pulse`,
       );

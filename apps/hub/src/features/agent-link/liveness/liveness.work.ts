@@ -8,6 +8,8 @@
 import { DISCONNECTED_AFTER_MS, LATE_AFTER_MS } from '#domain';
 import type { EntityManager } from 'typeorm';
 
+import { inHalves } from '../../../platform/database/in-halves.ts';
+import type { SetApart } from '../../../platform/database/set-apart.ts';
 import {
   GRACE_MS,
   judgeAll,
@@ -52,26 +54,55 @@ export interface LookResult {
 }
 
 export class LivenessWork {
+  readonly #apart: SetApart;
+
+  constructor(apart: SetApart) {
+    this.#apart = apart;
+  }
+
   async look(tx: EntityManager): Promise<LookResult> {
     const pulse = await takePulse(tx);
-    const [found] = await tx.query<Found[]>(LOOK, [
-      LATE_AFTER_MS,
-      DISCONNECTED_AFTER_MS,
-      pulse.inGrace,
-      MASS_WINDOW_MS,
-      AHEAD_MS,
-    ]);
-    await bringBack(tx, found?.isAhead);
-    const rows = await lockRows(tx, found?.agentIds ?? []);
-    const silent = found?.silent ?? 0;
+    const { agentIds, silent, isAhead, dueInMs } = await findAgents(tx, pulse);
+    if (isAhead) await this.#forEach(tx, await findAhead(tx), bringBack);
+    const rows = await lockRows(
+      tx,
+      agentIds.filter((id) => !this.#apart.waits(id)),
+    );
     const mayBeMass = Math.max(rows.length, silent) >= MASS_MIN_AGENTS;
     const { massSinceMs, ...look } = { ...pulse, silent, fleetSize: mayBeMass ? await countFleet(tx) : 0 };
     const { verdicts, isMass } = judgeAll(rows, massSinceMs === null ? look : { ...look, massSinceMs });
     await rememberMass(tx, massSinceMs, isMass);
-    const told = [...verdicts, ...(await findMuted(tx))];
-    await writeVerdicts(tx, told, pulse.nowMs);
-    return { verdicts: told, dueInMs: found?.dueInMs ?? null };
+    const told = [...verdicts, ...(await findMuted(tx))].filter(({ agentId }) => !this.#apart.waits(agentId));
+    const written = await this.#forEach(tx, told, (part, some) => writeVerdicts(part, some, pulse.nowMs));
+    return { verdicts: written, dueInMs };
   }
+
+  /** An agent of which nothing can be written is set apart. Returns the others. */
+  async #forEach<T extends { readonly agentId: string }>(
+    tx: EntityManager,
+    agents: readonly T[],
+    write: (part: EntityManager, some: readonly T[]) => Promise<void>,
+  ): Promise<readonly T[]> {
+    const failed = await inHalves(agents, (some) => tx.transaction((part) => write(part, some)));
+    const errors = new Map(failed.map(({ entry, error }) => [entry, error]));
+    for (const one of agents) {
+      if (errors.has(one)) this.#apart.fail(one.agentId, errors.get(one));
+      else this.#apart.pass(one.agentId);
+    }
+    return agents.filter((one) => !errors.has(one));
+  }
+}
+
+async function findAgents(tx: EntityManager, { inGrace }: Pulse): Promise<Found> {
+  const [found] = await tx.query<Found[]>(LOOK, [
+    LATE_AFTER_MS,
+    DISCONNECTED_AFTER_MS,
+    inGrace,
+    MASS_WINDOW_MS,
+    AHEAD_MS,
+  ]);
+  if (!found) throw new Error('an aggregate came back without a row');
+  return found;
 }
 
 /**
@@ -89,14 +120,18 @@ async function lockRows(tx: EntityManager, agentIds: readonly string[]): Promise
   );
 }
 
-/** Heard at a time that is yet to come: as if heard now. Rows that are being written are left to the next look. */
-async function bringBack(tx: EntityManager, isAhead = false): Promise<void> {
-  if (!isAhead) return;
-  await tx.query(
-    `UPDATE agent_seen SET seen_at = now() WHERE agent_id IN (
-       SELECT agent_id FROM agent_seen WHERE seen_at > now() + ${MS('$1')} FOR NO KEY UPDATE SKIP LOCKED)`,
+/** Heard at a time that is yet to come. Rows that are being written are left to the next look. */
+const findAhead = (tx: EntityManager): Promise<readonly { readonly agentId: string }[]> =>
+  tx.query(
+    `SELECT agent_id AS "agentId" FROM agent_seen WHERE seen_at > now() + ${MS('$1')} FOR NO KEY UPDATE SKIP LOCKED`,
     [AHEAD_MS],
   );
+
+/** As if heard now. */
+async function bringBack(tx: EntityManager, ahead: readonly { readonly agentId: string }[]): Promise<void> {
+  await tx.query('UPDATE agent_seen SET seen_at = now() WHERE agent_id = ANY($1::uuid[])', [
+    ahead.map(({ agentId }) => agentId),
+  ]);
 }
 
 /** Of agents that were ever heard. Asked for only when so many are lost at once that it matters. */

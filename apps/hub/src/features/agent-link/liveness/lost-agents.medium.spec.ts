@@ -2,6 +2,7 @@ import type { EntityManager } from 'typeorm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { approve, type Enrolled, enrolAgent, openSession, revoke, want } from '../../../../test/link-fixture.ts';
+import { createApart } from '../../../../test/raise-for.ts';
 import { createTestDatabase, startTestHub, type TestHub } from '../../../../test/start-test-hub.ts';
 import { TestAgent } from '../../../../test/test-agent.ts';
 import { WORKER_LOCK } from '../../../platform/database/advisory-locks.ts';
@@ -80,7 +81,7 @@ describe('what an agent runs that may not speak any more', () => {
     agent.close();
     await hub.runtime.dataSource.transaction(async (tx) => {
       await tx.query(`UPDATE agent SET state = 'REVOKED' WHERE id = $1`, [enrolled.agentId]);
-      const { verdicts } = await new LivenessWork().look(tx);
+      const { verdicts } = await new LivenessWork(createApart('liveness')).look(tx);
       expect(verdicts).toContainEqual({ agentId: enrolled.agentId, verdict: 'UNKNOWN' });
     });
     expect(await look(enrolled)).toEqual({ verdict: 'UNKNOWN', ready: 0, unknown: 1 });

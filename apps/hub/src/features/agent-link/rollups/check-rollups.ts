@@ -1,11 +1,12 @@
 /**
  * Proves the folded counts right, a slice of member clusters at a time: counts them anew and compares. A member cluster
- * that is marked at that moment is not judged: its fold is still to come. A difference is a fault of ours, so it is told
+ * that is marked at that moment, or set apart, is not judged: its fold is still to come. A difference is a fault of ours, so it is told
  * as one, and repaired in the same transaction.
  */
 import type { EntityManager } from 'typeorm';
 
 import { COUNT_MEMBER_CLUSTERS, COUNTS, KEYS, list, sumByRegion } from './count-health.sql.ts';
+import { type Apart, countApart } from './count-apart.ts';
 import { countAgain } from './fold-fleet.ts';
 
 const COLUMNS = `${list(KEYS)}, region, ${list(COUNTS)}`;
@@ -15,7 +16,8 @@ WITH present AS MATERIALIZED (SELECT ${COLUMNS} FROM (${COUNT_MEMBER_CLUSTERS}) 
   wrong AS ((TABLE present EXCEPT TABLE folded) UNION ALL (TABLE folded EXCEPT TABLE present))
 SELECT DISTINCT wrong.member_cluster_id AS id FROM wrong WHERE NOT EXISTS (
   SELECT 1 FROM rollup_mark AS k LEFT JOIN agent AS a ON a.id = k.agent_id
-  WHERE wrong.member_cluster_id IN (k.member_cluster_id, a.member_cluster_id))`;
+  WHERE wrong.member_cluster_id IN (k.member_cluster_id, a.member_cluster_id))
+  AND NOT EXISTS (SELECT 1 FROM rollup_apart AS p WHERE p.member_cluster_id = wrong.member_cluster_id)`;
 
 /** Ids of folded counts as well: a member cluster that is gone for good must lose its counts. */
 const SLICE = `
@@ -39,6 +41,8 @@ export interface SliceCheck {
   /** Where the next slice begins; null: the fleet was gone through. */
   readonly next: string | null;
   readonly wrong: readonly string[];
+  /** Of these, those whose counts cannot be written. */
+  readonly apart: readonly Apart[];
 }
 
 /** Member clusters whose counts were wrong, and are right now. */
@@ -46,8 +50,8 @@ export async function checkMemberClusters(tx: EntityManager, slice: Slice): Prom
   const rows = await tx.query<{ id: string }[]>(SLICE, [slice.after, slice.size]);
   const ids = rows.map((row) => row.id);
   const wrong = (await tx.query<{ id: string }[]>(FIND_WRONG, [ids])).map((row) => row.id);
-  await countAgain(tx, wrong);
-  return { next: ids.length < slice.size ? null : (ids.at(-1) ?? null), wrong };
+  const { apart } = await countApart(tx, wrong, countAgain);
+  return { next: ids.length < slice.size ? null : (ids.at(-1) ?? null), wrong, apart };
 }
 
 /** Counts by region that differ from the sum of their member clusters; all are made anew when one does. */

@@ -7,7 +7,9 @@ import type { EntityManager } from 'typeorm';
 import type { Logger } from 'pino';
 
 import { appendChanges } from '../../../platform/database/change-log.ts';
+import { isOfOneEntry } from '../../../platform/database/sql-state.ts';
 import { checkMemberClusters, checkRegions } from './check-rollups.ts';
+import type { Apart } from './count-apart.ts';
 import { foldFleet, MARKS_AT_ONCE } from './fold-fleet.ts';
 
 /** The subject of changes to the fleet as a whole. */
@@ -30,7 +32,8 @@ export class FoldWork {
 
   /** One tick. Returns in how many ms the next one is due when it must not wait its turn. */
   async tick(tx: EntityManager, nowMs: number): Promise<number | undefined> {
-    const { marks, changed } = await foldFleet(tx);
+    const { marks, changed, apart } = await foldFleet(tx);
+    this.#tellApart(apart);
     const isFull = marks >= MARKS_AT_ONCE;
     if (!isFull && nowMs >= this.#nextCheckMs) await this.#checkSlice(tx, nowMs);
     if (changed > 0) await appendChanges(tx, nowMs, [{ topic: 'fleet', subject: FLEET_SUBJECT, kind: 'CHANGED' }]);
@@ -41,8 +44,9 @@ export class FoldWork {
 
   async #checkSlice(tx: EntityManager, nowMs: number): Promise<void> {
     const { size, everyMs } = this.#isFirstPass ? FIRST_SLICE : LATER_SLICE;
-    const { next, wrong } = await checkMemberClusters(tx, { after: this.#checkAfter, size });
-    const wrongRegions = next === null ? await checkRegions(tx) : 0;
+    const { next, wrong, apart } = await checkMemberClusters(tx, { after: this.#checkAfter, size });
+    this.#tellApart(apart);
+    const wrongRegions = next === null ? await this.#checkRegions(tx) : 0;
     await this.#tell(tx, wrong, wrongRegions);
     this.#checkAfter = next;
     if (next === null) {
@@ -50,6 +54,25 @@ export class FoldWork {
       this.#isFirstPass = false;
     }
     this.#nextCheckMs = nowMs + everyMs;
+  }
+
+  /** Counts of regions that cannot be put right do not keep the member clusters from being counted. */
+  async #checkRegions(tx: EntityManager): Promise<number> {
+    return tx.transaction(checkRegions).catch((error: unknown) => {
+      if (!isOfOneEntry(error)) throw error;
+      this.#log.error({ err: error }, 'counts of regions cannot be put right; this is tried again with the next pass');
+      return 0;
+    });
+  }
+
+  #tellApart(apart: readonly Apart[]): void {
+    for (const { memberClusterId, tries, error } of apart) {
+      if (tries > 1) continue;
+      this.#log.error(
+        { code: 'SET_APART', work: 'fold', owner: memberClusterId, err: error },
+        'the counts of a member cluster cannot be written; it keeps those of before and is tried again, apart from the others',
+      );
+    }
   }
 
   /** The very first pass after the tables were made finds them empty: that is no fault. */

@@ -1,6 +1,7 @@
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
+import { createApart } from '../../../../test/raise-for.ts';
 import { type InventoryNote, InventoryRecorder } from './inventory-recorder.ts';
 
 const writes: string[][] = [];
@@ -19,6 +20,7 @@ beforeEach(() => {
     },
     nowMs: () => performance.now(),
     log: pino({ level: 'silent' }),
+    apart: createApart('inventories'),
   });
 });
 afterEach(() => void vi.useRealTimers());

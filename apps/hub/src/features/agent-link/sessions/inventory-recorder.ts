@@ -5,6 +5,8 @@
  */
 import type { Logger } from 'pino';
 
+import { inHalves } from '../../../platform/database/in-halves.ts';
+import type { SetApart } from '../../../platform/database/set-apart.ts';
 import type { SessionKey } from './session-key.ts';
 
 const MERGE_MS = 250;
@@ -18,6 +20,7 @@ export interface InventoryRecorderParts {
   readonly write: (notes: readonly InventoryNote[]) => Promise<void>;
   readonly nowMs: () => number;
   readonly log: Logger;
+  readonly apart: SetApart;
 }
 
 export class InventoryRecorder {
@@ -52,7 +55,7 @@ export class InventoryRecorder {
     for (const [agentId, { atMs }] of this.#written) if (nowMs - atMs >= PAUSE_MS) this.#written.delete(agentId);
     const due = [...this.#noted.values()].filter((note) => {
       const last = this.#written.get(note.agentId);
-      return last === undefined || last.sessionNo !== note.sessionNo;
+      return (last === undefined || last.sessionNo !== note.sessionNo) && !this.#parts.apart.waits(note.agentId);
     });
     for (const note of due) {
       this.#noted.delete(note.agentId);
@@ -66,14 +69,22 @@ export class InventoryRecorder {
 
   async #write(notes: readonly InventoryNote[]): Promise<void> {
     if (notes.length === 0) return;
+    const { write, log, apart } = this.#parts;
     try {
-      await this.#parts.write(notes);
+      const failed = await inHalves(notes, write);
+      for (const { entry, error } of failed) apart.fail(entry.agentId, error);
+      this.#noteAgain(failed.map(({ entry }) => entry));
+      for (const { agentId } of notes) if (!apart.waits(agentId)) apart.pass(agentId);
     } catch (error) {
-      this.#parts.log.warn({ err: error }, 'who sees its API server was not written; it is tried again');
-      for (const note of notes) {
-        this.#written.delete(note.agentId);
-        if (!this.#noted.has(note.agentId)) this.#noted.set(note.agentId, note);
-      }
+      log.warn({ err: error }, 'who sees its API server was not written; it is tried again');
+      this.#noteAgain(notes);
+    }
+  }
+
+  #noteAgain(notes: readonly InventoryNote[]): void {
+    for (const note of notes) {
+      this.#written.delete(note.agentId);
+      if (!this.#noted.has(note.agentId)) this.#noted.set(note.agentId, note);
     }
   }
 }
