@@ -36,6 +36,27 @@ describe('fleet health and events', () => {
     });
   });
 
+  it('says when the counts are of before: none was folded for a minute, or those of a member cluster cannot be', async () => {
+    const { dataSource } = api.hub.runtime;
+    const held = await holdClaim(api.hub, 'health');
+    const isStale = async (): Promise<unknown> => (await api.admin.query('{ fleetHealth { stale } }')).data;
+    const expected = (stale: boolean): unknown => ({ fleetHealth: { stale } });
+    await dataSource.query(
+      'INSERT INTO health_rollup_head (folded_at) VALUES (now()) ON CONFLICT (one) DO UPDATE SET folded_at = now()',
+    );
+    expect(await isStale()).toEqual(expected(false));
+    await dataSource.query(`UPDATE health_rollup_head SET folded_at = now() - interval '61 seconds'`);
+    expect(await isStale()).toEqual(expected(true));
+    await dataSource.query('UPDATE health_rollup_head SET folded_at = now()');
+    await dataSource.query(`INSERT INTO rollup_apart VALUES ($1, now(), now() + interval '1 hour', 1, '54000')`, [
+      randomUUID(),
+    ]);
+    expect(await isStale()).toEqual(expected(true));
+    await dataSource.query('DELETE FROM rollup_apart');
+    expect(await isStale()).toEqual(expected(false));
+    await held.release();
+  });
+
   it('answers groups by the page, with the totals of all, and only of projects that may be seen', async () => {
     const { dataSource } = api.hub.runtime;
     const held = await holdClaim(api.hub, 'health');

@@ -51,4 +51,10 @@ export class FleetHealth extends FleetCounts {
 
   @Field(() => GraphQLISODateTime, { nullable: true, description: 'Null: nothing was counted yet.' })
   foldedAt!: Date | null;
+
+  @Field(() => Boolean, {
+    description:
+      'True when the counts are older than a minute, or those of a member cluster cannot be written and are of before.',
+  })
+  stale!: boolean;
 }

@@ -18,6 +18,7 @@ export type FleetGroupRow = FleetCountsRow & { readonly key: Readonly<Record<str
 
 export interface FleetHealthRow {
   readonly foldedAt: Date | null;
+  readonly stale: boolean;
   readonly totals: FleetCountsRow;
   /** One more than the page when there are more. A region of '' is none. */
   readonly groups: readonly FleetGroupRow[];
@@ -45,6 +46,10 @@ const ALL_PROJECTS = '00000000-0000-0000-0000-000000000000';
 const COUNTS = ['total', 'ready', 'degraded', 'unknown', 'late'] as const;
 const SUMS = COUNTS.map((name) => `coalesce(sum(${name}::int), 0) AS ${name}`).join(', ');
 
+/** Folded twice a second; no count yet is none that is out of date. */
+const IS_STALE = `EXISTS (SELECT 1 FROM health_rollup_head WHERE folded_at < now() - interval '1 minute')
+  OR EXISTS (SELECT 1 FROM rollup_apart)`;
+
 @Injectable()
 export class FleetHealthRepository {
   constructor(private readonly dataSource: ApiDatabase) {}
@@ -54,7 +59,7 @@ export class FleetHealthRepository {
     const one = request.projects === 'ALL' ? '= $1::uuid' : '= ANY($1::uuid[])';
     const groups = request.dimensions.length === 0 ? `'[]'::json` : `(${writeGroups(request, one, parameters)})`;
     const rows: FleetHealthRow[] = await this.dataSource.query(
-      `SELECT (SELECT folded_at FROM health_rollup_head) AS "foldedAt",
+      `SELECT (SELECT folded_at FROM health_rollup_head) AS "foldedAt", ${IS_STALE} AS stale,
          (SELECT row_to_json(t) FROM (SELECT ${SUMS} FROM region_rollup WHERE project_id ${one}) AS t) AS totals,
          ${groups} AS groups`,
       parameters,

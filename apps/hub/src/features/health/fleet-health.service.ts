@@ -31,6 +31,7 @@ export class FleetHealthService {
       ...row.totals,
       groups: groups.map(toGroup),
       foldedAt: row.foldedAt,
+      stale: row.stale,
       pageInfo: {
         hasNextPage: row.groups.length > page.size,
         hasPreviousPage: page.after !== undefined,

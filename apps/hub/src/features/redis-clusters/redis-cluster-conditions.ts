@@ -52,9 +52,11 @@ const MAY_SYNC: Readonly<Record<SyncState | 'NOT_PLAINLY_IN_SYNC', string>> = {
 };
 
 const VERDICT = 'SELECT 1 FROM agent_seen AS v WHERE v.agent_id = r.agent_id AND v.verdict';
+const UNSTORED = 'SELECT hub_uid FROM status_unstored';
+/** As `FRESHNESS_OF_STATUS` shows it. */
 const FRESHNESS: Readonly<Record<Freshness, string>> = {
-  FRESH: `EXISTS (${VERDICT} = 'FRESH')`,
-  LATE: `EXISTS (${VERDICT} = 'LATE')`,
+  FRESH: `EXISTS (${VERDICT} = 'FRESH') AND r.hub_uid NOT IN (${UNSTORED})`,
+  LATE: `(EXISTS (${VERDICT} = 'LATE') OR (r.hub_uid IN (${UNSTORED}) AND EXISTS (${VERDICT} = 'FRESH')))`,
   UNKNOWN: `NOT EXISTS (${VERDICT} <> 'UNKNOWN')`,
 };
 

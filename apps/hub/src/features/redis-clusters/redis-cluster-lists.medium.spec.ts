@@ -136,6 +136,32 @@ describe('lists of RedisClusters', () => {
     await dataSource.query(`DELETE FROM agent WHERE state = 'PENDING_TOKEN' AND scope_kind = 'NAMESPACE'`);
   });
 
+  it('take a status that could not be stored for one of before, in the status and in the filter', async () => {
+    const { dataSource } = api.hub.runtime;
+    const { hubUid, name } = await createRedisCluster(api);
+    await reportStatus(api.hub, hubUid, { phase: 'Ready' });
+    await dataSource.query(
+      `INSERT INTO agent_seen (agent_id, seen_at, verdict) VALUES ($1, now() + interval '1 hour', 'FRESH')`,
+      [api.agent.agentId],
+    );
+    const read = async (): Promise<unknown> => {
+      const page = await api.admin.query(
+        `query Q($filter: RedisClusterFilter) { redisClusters(filter: $filter) { nodes { status { freshness lastKnown } } } }`,
+        { filter: { name } },
+      );
+      return (page.data['redisClusters'] as Json)['nodes'];
+    };
+    expect(await read()).toMatchObject([{ status: { freshness: 'FRESH' } }]);
+    await dataSource.query(`INSERT INTO status_unstored VALUES ($1, now(), '54000')`, [hubUid]);
+    expect(await read()).toEqual([{ status: { freshness: 'LATE', lastKnown: true } }]);
+    expect(await filtered({ freshness: 'LATE' })).toEqual([name]);
+    expect(await filtered({ freshness: 'FRESH' })).not.toContain(name);
+    await dataSource.query('DELETE FROM status_unstored');
+    expect(await filtered({ freshness: 'LATE' })).toEqual([]);
+    await dataSource.query('DELETE FROM agent_seen WHERE agent_id = $1', [api.agent.agentId]);
+    await dataSource.query('DELETE FROM resource WHERE hub_uid = $1', [hubUid]);
+  });
+
   it('refuse a cursor of another list', async () => {
     const answer = await api.admin.query(LIST, { after: 'bm90IGEgY3Vyc29y' });
     expect(answer.errors[0]?.extensions.code).toBe('BAD_USER_INPUT');

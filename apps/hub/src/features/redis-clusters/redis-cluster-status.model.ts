@@ -123,7 +123,10 @@ export class RedisClusterStatus {
   @Field(() => Float)
   ageSeconds!: number;
 
-  @Field(() => Freshnesses, { description: 'Freshness of the agent that reports it.' })
+  @Field(() => Freshnesses, {
+    description:
+      'Freshness of the agent that reports it; LATE at best while the last status of this object could not be stored.',
+  })
   freshness!: Freshness;
 
   @Field(() => Boolean, {

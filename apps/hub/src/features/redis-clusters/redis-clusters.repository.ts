@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { ApiDatabase } from '../../platform/database/pools.ts';
 import { type PreparedRead, readPrepared } from '../../platform/database/prepared-read.ts';
-import { REPORTED_AT } from '../agent-link/index.ts';
+import { FRESHNESS_OF_STATUS, REPORTED_AT } from '../agent-link/index.ts';
 import type { PageRequest } from '../../platform/graphql/index.ts';
 import type {
   RedisClusterRow,
@@ -37,10 +37,11 @@ const readOfStatus = (name: string, columns: string, joins = ''): PreparedRead =
   name,
   text: `SELECT s.hub_uid, s.observed_hub_generation, s.phase, s.mode, s.engine_version, s.size, s.ready_pods,
       s.current_primary, s.primary_term, s.data_set_id, ${REPORTED_AT} AS reported_at${columns},
-      coalesce(seen.verdict, 'UNKNOWN') AS freshness, coalesce(session.inventory, 'UNKNOWN') AS inventory
+      ${FRESHNESS_OF_STATUS} AS freshness, coalesce(session.inventory, 'UNKNOWN') AS inventory
     FROM resource_status s JOIN resource r USING (hub_uid) LEFT JOIN agent_seen seen ON seen.agent_id = r.agent_id
       LEFT JOIN agent_status_head head ON head.agent_id = r.agent_id
-      LEFT JOIN agent_session session ON session.agent_id = r.agent_id${joins}
+      LEFT JOIN agent_session session ON session.agent_id = r.agent_id
+      LEFT JOIN status_unstored unstored ON unstored.hub_uid = r.hub_uid${joins}
     WHERE s.hub_uid = ANY($1::uuid[])`,
 });
 const STATUS_SUMMARIES = readOfStatus('status-summaries', '');
@@ -128,12 +129,20 @@ export class RedisClustersRepository {
   private async narrow(conditions: RedisClusterConditions): Promise<RedisClusterConditions> {
     const { freshness, ...others } = conditions;
     if (freshness === undefined || freshness === 'FRESH') return conditions;
+    if (freshness === 'LATE' && (await this.someAreUnstored())) return conditions;
     const rows: { id: string }[] = await this.dataSource.query(
       `SELECT a.id FROM agent AS a LEFT JOIN agent_seen AS seen ON seen.agent_id = a.id
        WHERE coalesce(seen.verdict, 'UNKNOWN') = $1 LIMIT ${FEW_AGENTS + 1}`,
       [freshness],
     );
     return rows.length > FEW_AGENTS ? conditions : { ...others, agentIds: rows.map((row) => row.id) };
+  }
+
+  private async someAreUnstored(): Promise<boolean> {
+    const rows: { some: boolean }[] = await this.dataSource.query(
+      'SELECT EXISTS (SELECT 1 FROM status_unstored) AS some',
+    );
+    return rows[0]?.some === true;
   }
 
   readStatuses(hubUids: readonly string[]): Promise<RedisClusterStatusRow[]> {

@@ -47,6 +47,8 @@ export interface HubRuntime {
 /** Whether this replica wants traffic. */
 export class Readiness {
   #draining = false;
+  /** What is wrong and does not make this replica unready; people read it at `/readyz`. */
+  concerns: readonly { readonly code: string; readonly message: string }[] = [];
   readonly commits: CommitWatch;
   readonly outages: Pick<OutageWatch, 'current' | 'note'>;
   /** Stands still while this process does. */

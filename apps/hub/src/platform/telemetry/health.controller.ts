@@ -26,14 +26,15 @@ export class HealthController {
   }
 
   @Get('readyz')
-  async ready(): Promise<{ status: string }> {
+  async ready(): Promise<{ status: string; concerns?: Readiness['concerns'] }> {
     if (this.readiness.draining) throw notReady('DRAINING', 'draining: this replica stops');
     if (!this.readiness.commits.isCommitting) {
       throw notReady('DATABASE_COMMITS_HANG', 'the database does not commit, or did not until a moment ago');
     }
     const outage = this.readiness.outages.current ?? (await this.databaseAnswers());
     if (outage !== undefined) throw notReady(outage, explainOutage(outage));
-    return { status: 'ok' };
+    const { concerns } = this.readiness;
+    return { status: 'ok', ...(concerns.length === 0 ? {} : { concerns }) };
   }
 
   /** Where they were until release 0.1.0. */

@@ -93,6 +93,8 @@ export class AgentSession {
       { type, count: items.length, items: items.slice(0, MAX_NAMED_ITEMS) },
       'items of an agent could not be read in full',
     );
+    const lost = type === 'StatusBatch' ? items.filter(({ kept }) => !kept) : [];
+    if (lost.length > 0) void link.status.noteObjects(this.agentId, lost, 'UNREADABLE');
     link.events
       .add({ session: this, items: events }, () => peer.isOpen && !this.#ended)
       .catch((error: unknown) => log.error({ err: error }, 'what could not be read was not told to people'));
