@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 import type { EntityManager } from 'typeorm';
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 
 import { LivenessWork } from '../../src/features/agent-link/liveness/liveness.work.ts';
 import { SeenRecorder } from '../../src/features/agent-link/liveness/seen-recorder.ts';
@@ -34,13 +34,15 @@ beforeAll(async () => {
     agent.close();
     await agent.waitForClose();
   }
+  return () => hub.close();
+});
+beforeEach(async () => {
   const looks = await holdClaim(hub, 'liveness');
   const folds = await holdClaim(hub, 'health');
   manager = folds.manager;
   return async () => {
     await folds.release();
     await looks.release();
-    await hub.close();
   };
 });
 
