@@ -47,6 +47,34 @@ describe('KeyedWorkQueue', () => {
     expect(started).toEqual(['a', 'b']);
   });
 
+  it('lets namespaces take turns, however many keys one of them has', async () => {
+    const { queue, started, finish } = heldQueue(1);
+    for (let index = 0; index < 1_000; index += 1) queue.add(`loud/${index}`);
+    queue.add('calm/a');
+    queue.add('calm/b');
+    for (const key of ['loud/0', 'loud/1', 'calm/a', 'loud/2']) await finish(key);
+    expect(started.slice(0, 6)).toEqual(['loud/0', 'loud/1', 'calm/a', 'loud/2', 'calm/b'].slice(0, started.length));
+  });
+
+  it('gives the next free turn to the namespace with the fewest at work', async () => {
+    const { queue, started, finish } = heldQueue(3);
+    for (let index = 0; index < 10; index += 1) queue.add(`loud/${index}`);
+    for (const name of ['a', 'b', 'c']) queue.add(`calm/${name}`);
+    await finish('loud/0');
+    await finish('calm/a');
+    expect(started).toEqual(['loud/0', 'loud/1', 'loud/2', 'calm/a', 'calm/b']);
+  });
+
+  it('gives a key that wakes itself without end one turn in each round', async () => {
+    const { queue, started, finish } = heldQueue(1);
+    for (const key of ['loud/x', 'calm/a', 'calm/b', 'calm/c']) queue.add(key);
+    for (const key of ['loud/x', 'calm/a', 'loud/x', 'calm/b', 'loud/x', 'calm/c']) {
+      if (key === 'loud/x') queue.add(key);
+      await finish(key);
+    }
+    expect(started.filter((key) => key !== 'loud/x')).toEqual(['calm/a', 'calm/b', 'calm/c']);
+  });
+
   it('works a key once more when it was added while being worked, and never twice at the same time', async () => {
     const { queue, started, finish } = heldQueue(4);
     queue.add('a');

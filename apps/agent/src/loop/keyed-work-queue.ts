@@ -2,7 +2,8 @@
  * The queue holds keys, never events: a key added ten times is worked once, and always on what is true by then.
  * One key is never worked twice at the same time; a key added while it is being worked is worked once more afterwards.
  * At most `concurrency` keys are worked at once. Without this, two passes over one data set could act on each other's
- * half-done work.
+ * half-done work. Namespaces take turns: of those with a key that waits, the one with the fewest at work is next. A tenant
+ * with thousands of RedisClusters, or one that wakes without end, costs the others the wait for one pass and no more.
  */
 export interface WorkQueueSettings {
   readonly concurrency: number;
@@ -20,8 +21,8 @@ interface Timer {
 
 export class KeyedWorkQueue {
   readonly #settings: WorkQueueSettings;
-  /** Key → since when it is due. A Map keeps the order of arrival and merges equal keys. */
-  readonly #waiting = new Map<string, number>();
+  /** Namespace → key → since when it is due. A Map keeps the order of arrival and merges equal keys. */
+  readonly #waiting = new Map<string, Map<string, number>>();
   readonly #working = new Set<string>();
   readonly #again = new Set<string>();
   readonly #timers = new Map<string, Timer>();
@@ -33,7 +34,9 @@ export class KeyedWorkQueue {
   }
 
   get depth(): number {
-    return this.#waiting.size + this.#working.size;
+    let waiting = 0;
+    for (const keys of this.#waiting.values()) waiting += keys.size;
+    return waiting + this.#working.size;
   }
 
   add(key: string): void {
@@ -69,17 +72,38 @@ export class KeyedWorkQueue {
   }
 
   #await(key: string): void {
-    if (!this.#waiting.has(key)) this.#waiting.set(key, performance.now());
+    const namespace = namespaceOf(key);
+    const keys = this.#waiting.get(namespace) ?? new Map<string, number>();
+    if (!keys.has(key)) keys.set(key, performance.now());
+    this.#waiting.set(namespace, keys);
   }
 
   #startNext(): void {
-    for (const [key, dueAtMs] of this.#waiting) {
-      if (this.#working.size >= this.#settings.concurrency) return;
-      this.#waiting.delete(key);
+    while (this.#working.size < this.#settings.concurrency) {
+      const next = this.#takeNext();
+      if (next === undefined) return;
+      const [key, dueAtMs] = next;
       this.#settings.onStart?.(performance.now() - dueAtMs);
       this.#working.add(key);
       void this.#work(key);
     }
+  }
+
+  /** Its namespace goes to the end of the order, so that equal ones alternate. */
+  #takeNext(): readonly [key: string, dueAtMs: number] | undefined {
+    const atWork = new Map<string, number>();
+    for (const key of this.#working) atWork.set(namespaceOf(key), (atWork.get(namespaceOf(key)) ?? 0) + 1);
+    let chosen: string | undefined;
+    for (const namespace of this.#waiting.keys()) {
+      if (chosen === undefined || (atWork.get(namespace) ?? 0) < (atWork.get(chosen) ?? 0)) chosen = namespace;
+    }
+    const keys = this.#waiting.get(chosen ?? '');
+    const [next] = keys ?? [];
+    if (chosen === undefined || keys === undefined || next === undefined) return undefined;
+    keys.delete(next[0]);
+    this.#waiting.delete(chosen);
+    if (keys.size > 0) this.#waiting.set(chosen, keys);
+    return next;
   }
 
   async #work(key: string): Promise<void> {
@@ -97,3 +121,5 @@ export class KeyedWorkQueue {
     if (!this.#stopped) this.#startNext();
   }
 }
+
+const namespaceOf = (key: string): string => key.slice(0, Math.max(key.indexOf('/'), 0));

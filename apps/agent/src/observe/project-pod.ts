@@ -102,7 +102,7 @@ const optional = <K extends string, V>(key: K, value: V | undefined): { [P in K]
   (value === undefined ? {} : { [key]: value }) as { [P in K]?: V };
 
 /** Annotations that are decided from; the rest (CNI, injected sidecars) would only cost memory and cause passes. */
-const keepOwn = (annotations: Readonly<Record<string, string>> = {}): Record<string, string> =>
+export const keepOwn = (annotations: Readonly<Record<string, string>> = {}): Record<string, string> =>
   Object.fromEntries(Object.entries(annotations).filter(([name]) => name.includes('atoll.dev/')));
 
 const readStatus = ({ status, spec }: PodFields): Pick<PodProjection, 'phase' | 'nodeLost' | 'ip' | 'node'> => ({

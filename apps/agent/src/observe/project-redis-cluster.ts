@@ -3,22 +3,18 @@
  * through the watch: a pass for each of them would never end, so only what a person or the hub can change counts.
  */
 import { isDeepStrictEqual } from 'node:util';
-import type { KubeObject, ObjectMeta, RedisClusterObject } from '#domain';
+import { ownValue } from '#domain';
+import type { KubeObject, ManagedFieldsEntry, RedisClusterObject } from '#domain';
+import { keepOwn } from './project-pod.ts';
 
-/** kubectl's copy of the whole object; nobody here reads it. */
-const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
-
-const withoutLastApplied = (annotations: ObjectMeta['annotations']): ObjectMeta['annotations'] => {
-  if (annotations?.[LAST_APPLIED] === undefined) return annotations;
-  const { [LAST_APPLIED]: _, ...rest } = annotations;
-  return rest;
-};
-
-/** Drops nothing that is read later; managed fields stay for the owners of spec fields, those of status go. */
+/**
+ * Drops nothing that is read later. Annotations of others go: kubectl's copy of the whole object, and up to 256 KiB that a
+ * tenant may write. Managed fields stay for the owners of spec fields alone, and are else as large as what they own.
+ */
 export const projectRedisCluster = (object: KubeObject): RedisClusterObject => {
   const { annotations, managedFields, ...metadata } = object.metadata;
-  const kept = withoutLastApplied(annotations);
-  const specOwners = managedFields?.filter((entry) => entry.subresource === undefined);
+  const kept = annotations === undefined ? undefined : keepOwn(annotations);
+  const specOwners = managedFields?.filter((entry) => entry.subresource === undefined).map(ofSpec);
   return {
     ...(object as RedisClusterObject),
     metadata: {
@@ -27,6 +23,13 @@ export const projectRedisCluster = (object: KubeObject): RedisClusterObject => {
       ...(specOwners === undefined ? {} : { managedFields: specOwners }),
     },
   };
+};
+
+const ofSpec = (entry: ManagedFieldsEntry): ManagedFieldsEntry => {
+  const { fieldsV1 } = entry;
+  if (typeof fieldsV1 !== 'object' || fieldsV1 === null) return entry;
+  const owned = ownValue(fieldsV1 as Readonly<Record<string, unknown>>, 'f:spec');
+  return { ...entry, fieldsV1: owned === undefined ? {} : { 'f:spec': owned } };
 };
 
 const decisive = ({ metadata }: RedisClusterObject): unknown => ({

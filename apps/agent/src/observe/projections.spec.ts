@@ -205,10 +205,21 @@ describe('deservesPass', () => {
   });
 
   it('keeps who owns fields of the spec and drops who owns the status', () => {
-    const managedFields = [{ manager: 'atoll-hub' }, { manager: 'atoll-agent', subresource: 'status' }];
-    const annotations = { 'kubectl.kubernetes.io/last-applied-configuration': '{}', own: 'x' };
+    const managedFields = [
+      { manager: 'atoll-hub', fieldsV1: { 'f:spec': { 'f:size': {} }, 'f:metadata': { 'f:labels': {} } } },
+      { manager: 'kubectl', fieldsV1: { 'f:metadata': { 'f:annotations': { [`f:${'x'.repeat(50_000)}`]: {} } } } },
+      { manager: 'atoll-agent', subresource: 'status' },
+    ];
+    const annotations = {
+      'kubectl.kubernetes.io/last-applied-configuration': '{}',
+      theirs: 'x'.repeat(200_000),
+      'redis.atoll.dev/hub-uid': 'u1',
+    };
     const kept = projectRedisCluster(resource({ managedFields, annotations })).metadata;
-    expect(kept.managedFields).toEqual([{ manager: 'atoll-hub' }]);
-    expect(kept.annotations).toEqual({ own: 'x' });
+    expect(kept.managedFields).toEqual([
+      { manager: 'atoll-hub', fieldsV1: { 'f:spec': { 'f:size': {} } } },
+      { manager: 'kubectl', fieldsV1: {} },
+    ]);
+    expect(kept.annotations).toEqual({ 'redis.atoll.dev/hub-uid': 'u1' });
   });
 });

@@ -10,6 +10,9 @@ import type { KubeClient } from '#kube';
 
 export const SECRET_MAX_AGE_MS = 60_000;
 
+/** A spec that names another Secret in each of its versions must not leave all of them here. */
+const MOST_KEPT = 2_000;
+
 export interface SecretContent {
   readonly object: KubeObject;
   /** Decoded values by key. Never logged, never put into a snapshot. */
@@ -47,7 +50,18 @@ export class SecretReader {
     const object = await this.#client.find(RESOURCE.secret, key);
     const content = object === undefined ? undefined : { object, values: decode(object) };
     this.#entries.set(id, { content, readAtMs: nowMs });
+    if (this.#entries.size > MOST_KEPT) this.#dropOld(nowMs);
     return content;
+  }
+
+  #dropOld(nowMs: number): void {
+    for (const [id, { readAtMs }] of this.#entries) {
+      if (nowMs - readAtMs >= SECRET_MAX_AGE_MS) this.#entries.delete(id);
+    }
+    for (const [id] of this.#entries) {
+      if (this.#entries.size <= MOST_KEPT) return;
+      this.#entries.delete(id);
+    }
   }
 
   /** The next read asks the API server. */
