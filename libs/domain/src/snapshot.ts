@@ -110,7 +110,7 @@ export type RedisNodeFacts =
   | {
       readonly reachable: false;
       readonly exit?: SeenExit;
-      readonly reason: 'REFUSED' | 'TIMEOUT' | 'CLOSED' | 'AUTH' | 'NO_ADDRESS' | 'OTHER';
+      readonly reason: 'REFUSED' | 'TIMEOUT' | 'CLOSED' | 'AUTH' | 'NO_ADDRESS' | 'TOO_LARGE' | 'OTHER';
       readonly message: string;
     };
 

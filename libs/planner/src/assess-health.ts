@@ -35,6 +35,7 @@ export const assessHealth = (view: ClusterView, primary: AnsweringPod | undefine
       linked.length >= replicasToWrite(view, primary),
     readyPods: view.dataPods.filter((pod) => pod.ready && !pod.terminating).length,
     defects: [
+      ...findBoundless(view),
       ...findPrimaryDefects(view, primary),
       ...findPodDefects(view),
       ...findLinkDefects(view, linked),
@@ -51,11 +52,23 @@ export const replicasToWrite = ({ spec }: ClusterView, { facts }: AnsweringPod):
 export const isLinkedTo = (pod: DataPod, primary: AnsweringPod): boolean =>
   pod.name !== primary.name && answers(pod) && pod.facts.linkUp === true && followsAddressOf(pod, primary);
 
+/** Stable reason of a server whose answers pass the bounds of the agent. */
+export const ANSWERS_TOO_LARGE = 'RedisAnswersTooLarge';
+
 type Defects = { reason: string; message: string }[];
 
 const findPrimaryDefects = (view: ClusterView, primary: AnsweringPod | undefined): Defects => {
   if (primary === undefined) return [{ reason: 'NoPrimary', message: `${view.key.name} has no confirmed primary.` }];
   return primary.facts.loading ? [{ reason: 'Loading', message: `${primary.name} is loading its data.` }] : [];
+};
+
+/** The agent ends such a connection to save itself. It proves nothing of the process, so nothing is failed over for it. */
+const findBoundless = ({ dataPods, sentinelPods }: ClusterView): Defects => {
+  const pods = [...dataPods, ...sentinelPods].filter(({ facts }) => !facts.reachable && facts.reason === 'TOO_LARGE');
+  if (pods.length === 0) return [];
+  const names = pods.map(({ name }) => name).join(', ');
+  const message = `The answers of ${names} are larger than any of Redis is, or never end, so they are not read. Look at spec.engine.image and the log of the pod.`;
+  return [{ reason: ANSWERS_TOO_LARGE, message }];
 };
 
 const findPodDefects = (view: ClusterView): Defects => {

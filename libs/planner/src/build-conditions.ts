@@ -4,6 +4,7 @@
  */
 import { CONDITION_TYPES, ownValue } from '#domain';
 import type { Action, ConditionType, Phase, PlannedStatus } from '#domain';
+import { ANSWERS_TOO_LARGE } from './assess-health.ts';
 import type { Health } from './assess-health.ts';
 import { answers } from './cluster-view.ts';
 import type { ClusterView } from './cluster-view.ts';
@@ -168,6 +169,9 @@ const tellAsked = (servers: readonly ServerSeen[], secret: string): Draft => {
 const draftStalled = ({ findings, health, phase, view }: ConditionInput): Draft => {
   const cause = findings.find(({ type, status }) => STALLING.has(type) && status === 'True');
   if (cause !== undefined) return yes(cause.reason, cause.message);
+  // In every phase: an image that is hostile from the start is never Degraded, since it was never Ready.
+  const boundless = health.defects.find(({ reason }) => reason === ANSWERS_TOO_LARGE);
+  if (boundless !== undefined) return yes(boundless.reason, boundless.message);
   const stuck = UNDER_WAY.has(phase) ? health.stuck.filter(({ restartsSoon }) => !restartsSoon) : [];
   if (stuck.length === 0 || !isLongNotReady(view)) return no('NotStalled', 'Nothing is stuck.');
   return yes('PodsCannotStart', tellStuckPods(stuck, '').trimStart());

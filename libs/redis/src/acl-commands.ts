@@ -20,10 +20,11 @@ import type { AclExpectation, AclLine, ExpectedUser } from './acl-facts.ts';
 import type { RedisCommand } from './assert-command-allowed.ts';
 import { done, refused } from './command-outcome.ts';
 import type { CommandOutcome } from './command-outcome.ts';
+import { parseInfo, readInfoNumber } from './parse-info.ts';
 import { parsePairs } from './parse-pairs.ts';
 import type { Reply } from './standing-connection.ts';
 
-export type Send = (commands: readonly RedisCommand[]) => Promise<readonly Reply[]>;
+export type Send = (commands: readonly RedisCommand[], maxReplyBytes?: number) => Promise<readonly Reply[]>;
 
 export interface AclSeen {
   readonly users: Readonly<Record<string, AclUserSeen>>;
@@ -37,6 +38,10 @@ const PEER_LOGIN: Readonly<Record<'redis' | 'sentinel', RedisCommand>> = {
   sentinel: ['SENTINEL', 'CONFIG', 'GET', 'sentinel-pass'],
 };
 
+/** A line of CLIENT LIST has some 400 bytes, of which a client chooses its name. */
+const MAX_LISTED_CLIENTS = 16_000;
+const MAX_LIST_BYTES = 8 * 1024 * 1024;
+
 /** undefined: the server does not tell. With `clients`, who is connected as whom too. */
 export const readAcl = async (
   send: Send,
@@ -44,17 +49,32 @@ export const readAcl = async (
   expectation: AclExpectation,
   clients: boolean,
 ): Promise<AclSeen | undefined> => {
-  const commands: RedisCommand[] = [['ACL', 'LIST'], PEER_LOGIN[component]];
-  if (clients) commands.push(['CLIENT', 'LIST']);
-  const [list, login, connected] = await send(commands);
+  const [list, login] = await send([['ACL', 'LIST'], PEER_LOGIN[component]]);
   if (list?.ok !== true) return undefined;
-  const byUser = readConnections(connected?.ok === true ? connected.value : undefined);
   const users = Object.entries(judgeUsers(parseAclList(list.value), expectation));
+  const connectionsOf = clients ? await readClients(send) : () => ({});
   const [password] = Object.values(parsePairs(login?.ok === true ? login.value : undefined));
   return {
-    users: Object.fromEntries(users.map(([name, seen]) => [name, { ...seen, ...ownValue(byUser, name) }])),
+    users: Object.fromEntries(users.map(([name, seen]) => [name, { ...seen, ...connectionsOf(name) }])),
     peerLoginCurrent: password !== undefined && hashPassword(password) === expectation.peerLogin,
   };
+};
+
+/** Who is connected, by user. The list is asked for only where it is known to be of a size that can be read. */
+const readClients = async (send: Send): Promise<(user: string) => Partial<AclUserSeen>> => {
+  if ((await countClients(send)) > MAX_LISTED_CLIENTS) return () => NOT_LISTED;
+  const [listed] = await send([['CLIENT', 'LIST']], MAX_LIST_BYTES);
+  const byUser = readConnections(listed?.ok === true ? listed.value : undefined);
+  return (user) => ownValue(byUser, user) ?? {};
+};
+
+/** Of too many clients to list: each user may still have one from before, so a rotation waits for a person. */
+const NOT_LISTED = { connections: 0, oldestConnectionSeconds: Number.MAX_SAFE_INTEGER, oldest: [] } as const;
+
+const countClients = async (send: Send): Promise<number> => {
+  const [info] = await send([['INFO', 'clients']]);
+  const text = info?.ok === true && typeof info.value === 'string' ? info.value : '';
+  return readInfoNumber(parseInfo(text), 'connected_clients', 0);
 };
 
 /** Sets `names` of the expectation and deletes `remove`. */

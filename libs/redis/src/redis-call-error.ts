@@ -4,6 +4,7 @@
  */
 import { ownValue } from '#domain';
 import type { RedisNodeFacts } from '#domain';
+import { TOO_LARGE_CODE } from './bounds/too-large-code.ts';
 
 export type CallFailure = Extract<RedisNodeFacts, { reachable: false }>['reason'];
 
@@ -12,6 +13,7 @@ const REASON_BY_CODE: Readonly<Record<string, CallFailure>> = {
   ETIMEDOUT: 'TIMEOUT',
   ECONNRESET: 'CLOSED',
   EPIPE: 'CLOSED',
+  [TOO_LARGE_CODE]: 'TOO_LARGE',
   ENOTFOUND: 'NO_ADDRESS',
   EAI_AGAIN: 'NO_ADDRESS',
 };
@@ -22,6 +24,7 @@ const SENTENCES: Readonly<Record<CallFailure, string>> = {
   CLOSED: 'The connection was closed by the other side.',
   AUTH: 'The password or the rights of the user were refused.',
   NO_ADDRESS: 'The address does not resolve.',
+  TOO_LARGE: 'The answers are too large or never end, so this side ended the connection; look at the image of the pod.',
   OTHER: 'The call failed.',
 };
 

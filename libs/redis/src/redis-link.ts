@@ -116,7 +116,7 @@ export class RedisLink {
 
   /** Who is let in, judged against what should be; undefined when the server does not tell. */
   readAcl(expectation: AclExpectation, clients: boolean): Promise<AclSeen | undefined> {
-    return readAcl((commands) => this.#connection.run(commands), 'redis', expectation, clients);
+    return readAcl((...asked) => this.#connection.run(...asked), 'redis', expectation, clients);
   }
 
   setUsers(expectation: AclExpectation, names: readonly string[], remove: readonly string[]): Promise<CommandOutcome> {

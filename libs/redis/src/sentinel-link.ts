@@ -168,7 +168,7 @@ export class SentinelLink {
 
   /** Who is let in, judged against what should be; undefined when the Sentinel does not tell. */
   readAcl(expectation: AclExpectation, clients: boolean): Promise<AclSeen | undefined> {
-    return readAcl((commands) => this.#connection.run(commands), 'sentinel', expectation, clients);
+    return readAcl((...asked) => this.#connection.run(...asked), 'sentinel', expectation, clients);
   }
 
   setUsers(expectation: AclExpectation, names: readonly string[], remove: readonly string[]): Promise<CommandOutcome> {

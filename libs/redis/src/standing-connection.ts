@@ -2,12 +2,17 @@
  * One connection that stays open, made anew by the next call after it ended. Decides nothing about Redis; knows how a
  * connection ended, since FIN and RST are evidence of an exit and a time-out is not (04, "When it may promote").
  * A connection is kept through single time-outs, so that it can still tell of an exit later, and given up after three
- * in a row, so that a half-open one does not blind us.
+ * in a row, so that a half-open one does not blind us. One whose answers pass a bound (bounds/) is ended by us, which proves
+ * nothing, and the server is not asked again for a while: its answers cost the same each time.
  */
 import { Redis } from 'ioredis';
 import type { RedisOptions } from 'ioredis';
 import { assertCommandAllowed } from './assert-command-allowed.ts';
 import type { RedisCommand } from './assert-command-allowed.ts';
+import { boundedBy } from './bounds/bounded-connector.ts';
+import { replyBudget } from './bounds/reply-budget.ts';
+import { MAX_REPLY_BYTES, ReplyMeter } from './bounds/reply-meter.ts';
+import { TOO_LARGE_CODE } from './bounds/too-large-code.ts';
 import { DEFAULT_COMMAND_TIMEOUT_MS, DEFAULT_CONNECT_TIMEOUT_MS } from './link-options.ts';
 import type { ConnectionEnd, LinkOptions, RedisCredentials } from './link-options.ts';
 import { RedisCallError, classifyCallError } from './redis-call-error.ts';
@@ -17,9 +22,13 @@ import { testProxyOptions } from './test-proxy.ts';
 export type Reply = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly error: string };
 
 const MAX_TIMEOUTS_IN_A_ROW = 3;
+/** How long a server is left alone whose answers were too large. */
+const LEFT_ALONE_MS = 10_000;
 
 interface OpenConnection {
   readonly client: Redis;
+  readonly meter: ReplyMeter;
+  calls: number;
   lastErrorCode: string | undefined;
   established: boolean;
   endedByUs: boolean;
@@ -32,6 +41,7 @@ export class StandingConnection {
   #timeoutsInARow = 0;
   #refusals = 0;
   #closed = false;
+  #leftAloneUntilMs = 0;
 
   constructor(options: LinkOptions) {
     this.#options = options;
@@ -41,15 +51,23 @@ export class StandingConnection {
    * Sends the commands in one write and answers in their order. Throws RedisCallError when any of them got no answer,
    * ForbiddenCommandError before anything is sent when one is not allowed.
    */
-  async run(commands: readonly RedisCommand[]): Promise<readonly Reply[]> {
+  async run(commands: readonly RedisCommand[], maxReplyBytes = MAX_REPLY_BYTES): Promise<readonly Reply[]> {
     for (const command of commands) assertCommandAllowed(command);
     const connection = await this.#open();
-    const pipeline = connection.client.pipeline();
-    for (const [name, ...args] of commands) pipeline.call(name, ...args);
-    const answers = await pipeline.exec().catch((error: unknown) => {
-      throw this.#noteFailure(classifyCallError(error));
-    });
-    return (answers ?? []).map(([error, value]) => this.#toReply(error, value));
+    const { client, meter } = connection;
+    connection.calls += 1;
+    meter.asked(commands.length, maxReplyBytes);
+    try {
+      const pipeline = client.pipeline();
+      for (const [name, ...args] of commands) pipeline.call(name, ...args);
+      const answers = await pipeline.exec();
+      return (answers ?? []).map(([error, value]) => this.#toReply(error, value));
+    } catch (error) {
+      throw this.#noteFailure(readOverrun(connection) ?? classifyCallError(error));
+    } finally {
+      connection.calls -= 1;
+      if (connection.calls === 0) meter.settle();
+    }
   }
 
   /** Ends the connection for good; later calls throw. */
@@ -65,11 +83,11 @@ export class StandingConnection {
     }
     if (error.name === 'ReplyError') {
       const failure = classifyCallError(error);
-      if (failure.reason === 'AUTH') throw this.#noteFailure(failure);
+      if (failure.reason === 'AUTH') throw failure;
       this.#timeoutsInARow = 0;
       return { ok: false, error: error.message };
     }
-    throw this.#noteFailure(classifyCallError(error));
+    throw classifyCallError(error);
   }
 
   #noteFailure(failure: RedisCallError): RedisCallError {
@@ -87,6 +105,7 @@ export class StandingConnection {
 
   #open(): Promise<OpenConnection> {
     if (this.#closed) return Promise.reject(new RedisCallError('CLOSED', 'by this side'));
+    if (performance.now() < this.#leftAloneUntilMs) return Promise.reject(new RedisCallError('TOO_LARGE'));
     if (this.#opening === undefined) {
       const opening = this.#connect();
       this.#opening = opening;
@@ -99,12 +118,16 @@ export class StandingConnection {
 
   async #connect(): Promise<OpenConnection> {
     const credentials = await this.#options.credentials(this.#refusals);
-    const client = new Redis(buildClientOptions(this.#options, credentials));
-    const connection: OpenConnection = { client, lastErrorCode: undefined, established: false, endedByUs: false };
+    const meter = new ReplyMeter();
+    const bounds = boundedBy(meter, replyBudget);
+    const client = new Redis({ ...bounds, ...buildClientOptions(this.#options, credentials) });
+    const state = { lastErrorCode: undefined, established: false, endedByUs: false };
+    const connection: OpenConnection = { client, meter, calls: 0, ...state };
     let firstError: unknown;
     client.on('error', (error: unknown) => {
       firstError ??= error;
       connection.lastErrorCode = readErrorCode(error) ?? connection.lastErrorCode;
+      if (readOverrun(connection) !== undefined) this.#leftAloneUntilMs = performance.now() + LEFT_ALONE_MS;
     });
     client.on('close', () => this.#ended(connection));
     try {
@@ -116,6 +139,7 @@ export class StandingConnection {
       throw failure;
     }
     connection.established = true;
+    meter.authenticated();
     this.#current = connection;
     this.#listen(client);
     return connection;
@@ -146,13 +170,17 @@ const endConnection = (connection: OpenConnection): void => {
   connection.client.disconnect();
 };
 
+/** The failure of a connection that we ended because its answers passed a bound. */
+const readOverrun = ({ lastErrorCode }: OpenConnection): RedisCallError | undefined =>
+  lastErrorCode === TOO_LARGE_CODE ? new RedisCallError('TOO_LARGE') : undefined;
+
 const readErrorCode = (error: unknown): string | undefined => {
   const code = error instanceof Error ? (error as { code?: unknown }).code : undefined;
   return typeof code === 'string' ? code : undefined;
 };
 
 const readEnd = (connection: OpenConnection): ConnectionEnd => {
-  if (connection.endedByUs) return 'SELF';
+  if (connection.endedByUs || readOverrun(connection) !== undefined) return 'SELF';
   if (connection.lastErrorCode === undefined) return 'FIN';
   return connection.lastErrorCode === 'ECONNRESET' || connection.lastErrorCode === 'EPIPE' ? 'RST' : 'TIMEOUT';
 };

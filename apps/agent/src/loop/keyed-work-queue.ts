@@ -91,19 +91,24 @@ export class KeyedWorkQueue {
 
   /** Its namespace goes to the end of the order, so that equal ones alternate. */
   #takeNext(): readonly [key: string, dueAtMs: number] | undefined {
-    const atWork = new Map<string, number>();
-    for (const key of this.#working) atWork.set(namespaceOf(key), (atWork.get(namespaceOf(key)) ?? 0) + 1);
-    let chosen: string | undefined;
-    for (const namespace of this.#waiting.keys()) {
-      if (chosen === undefined || (atWork.get(namespace) ?? 0) < (atWork.get(chosen) ?? 0)) chosen = namespace;
-    }
-    const keys = this.#waiting.get(chosen ?? '');
+    const namespace = this.#chooseNamespace();
+    const keys = this.#waiting.get(namespace);
     const [next] = keys ?? [];
-    if (chosen === undefined || keys === undefined || next === undefined) return undefined;
+    if (keys === undefined || next === undefined) return undefined;
     keys.delete(next[0]);
-    this.#waiting.delete(chosen);
-    if (keys.size > 0) this.#waiting.set(chosen, keys);
+    this.#waiting.delete(namespace);
+    if (keys.size > 0) this.#waiting.set(namespace, keys);
     return next;
+  }
+
+  /** Of those in which a key waits, the first with the fewest at work. */
+  #chooseNamespace(): string {
+    const atWork = new Map<string, number>();
+    const count = (namespace: string): number => atWork.get(namespace) ?? 0;
+    for (const key of this.#working) atWork.set(namespaceOf(key), count(namespaceOf(key)) + 1);
+    let [chosen = ''] = this.#waiting.keys();
+    for (const namespace of this.#waiting.keys()) if (count(namespace) < count(chosen)) chosen = namespace;
+    return chosen;
   }
 
   async #work(key: string): Promise<void> {

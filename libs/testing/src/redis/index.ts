@@ -7,3 +7,4 @@ export * from './start-sentinel-set.ts';
 export { findForbidden, type ForbiddenCommand } from './find-forbidden.ts';
 export { RecordingProxy, type RecordedCommand } from './recording-proxy.ts';
 export { REVIEWED_DIRECTIVES } from './reviewed-directives.ts';
+export * from './hostile-redis.ts';
