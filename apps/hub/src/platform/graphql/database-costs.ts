@@ -4,6 +4,8 @@
  * answer (DataLoaders) add nothing. Without it a request of a few kilobytes could ask for hundreds of counts over the whole
  * fleet, by aliases. A root field that is missing here costs as much as the dearest page, and a test fails for it.
  */
+import { ownValue } from '#domain';
+
 const UNDECLARED = 100;
 
 /** By `Type.field`, or `*.field` for that of every type. */
@@ -36,7 +38,9 @@ export const isPriced = (parent: string, field: string): boolean => Object.hasOw
 
 export function databaseCostOf(parent: string, field: string, readFilter: () => unknown): number {
   const declared =
-    DATABASE_COSTS[`${parent}.${field}`] ?? DATABASE_COSTS[`${parent}.*`] ?? DATABASE_COSTS[`*.${field}`];
+    ownValue(DATABASE_COSTS, `${parent}.${field}`) ??
+    ownValue(DATABASE_COSTS, `${parent}.*`) ??
+    ownValue(DATABASE_COSTS, `*.${field}`);
   const cost = declared ?? (parent === 'Query' ? UNDECLARED : 0);
   return `${parent}.${field}` === 'Query.redisClusters' && filtersBySync(readFilter()) ? cost + SYNC_FILTER : cost;
 }
