@@ -7,6 +7,7 @@ import { pino } from 'pino';
 import type { EntityManager } from 'typeorm';
 import { beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 
+import { LINK_PARTS, type LinkParts } from '../../src/features/agent-link/connections/link-parts.ts';
 import { LivenessWork } from '../../src/features/agent-link/liveness/liveness.work.ts';
 import { SeenRecorder } from '../../src/features/agent-link/liveness/seen-recorder.ts';
 import { FoldWork } from '../../src/features/agent-link/rollups/fold.work.ts';
@@ -34,6 +35,8 @@ beforeAll(async () => {
     agent.close();
     await agent.waitForClose();
   }
+  // What was heard of the agents and is not written yet would be newer than what the tests write.
+  await hub.app.get<LinkParts>(LINK_PARTS, { strict: false }).seen.flush();
   return () => hub.close();
 });
 beforeEach(async () => {
