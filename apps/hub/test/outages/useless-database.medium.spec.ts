@@ -2,6 +2,7 @@
  * A database that is there and useless: a standby, read-only, full, out of memory. The hub says which, is not ready, answers
  * UNAVAILABLE with the code, and goes on by itself when it is over. The servers are real ones, and so is what fails.
  */
+import type { StatusItem } from '#protocol';
 import { chown, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -10,12 +11,23 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 
 import { tryCommand } from '../../../../tools/setup/run-command.ts';
 import { ApiClient } from '../api-client.ts';
+import { enrolAgent, openSession } from '../link-fixture.ts';
 import { TcpBalancer } from '../processes/tcp-balancer.ts';
 import { startTestHub, type TestHub } from '../start-test-hub.ts';
 import { PostgresServer, removeServer } from './postgres-server.ts';
 
 const WAIT = { timeout: 30_000, interval: 100 };
 const READY = { code: 200, reason: undefined };
+const STATUS: StatusItem = {
+  namespace: 'default',
+  name: 'own',
+  uid: 'uid',
+  kind: 'RedisCluster',
+  phase: 'Ready',
+  conditions: [],
+  pods: [],
+  foreignFields: [],
+};
 const insecure = new Agent({ connect: { rejectUnauthorized: false } });
 const isRoot = process.getuid?.() === 0;
 let ends: (() => Promise<unknown>)[] = [];
@@ -121,6 +133,8 @@ describe('a hub whose PostgreSQL', () => {
 
   it('is set read-only says so, once, and goes on when the setting is gone', async () => {
     const { hub, readiness, mutate } = await startOn(server.url());
+    const enrolled = await enrolAgent(hub);
+    const { agent } = await openSession(hub, enrolled);
     const said: string[] = [];
     const { log } = hub.runtime;
     for (const level of ['error', 'info'] as const) {
@@ -136,7 +150,17 @@ describe('a hub whose PostgreSQL', () => {
     // Nobody writes: it finds out by itself.
     await expect.poll(readiness, WAIT).toEqual({ code: 503, reason: 'DATABASE_READ_ONLY' });
     expect(await mutate()).toBe('UNAVAILABLE DATABASE_READ_ONLY');
+    agent.send('StatusBatch', { counter: 0, items: [STATUS] });
+    // Tried more than once meanwhile.
+    await new Promise((done) => setTimeout(done, 1_500));
+    expect(agent.pending('StatusAck')).toBe(0);
     await reset();
+    // Neither acknowledged before it is stored, nor left out.
+    expect(await agent.next('StatusAck', WAIT.timeout)).toMatchObject({ counter: 0 });
+    const stored = `SELECT name FROM local_object WHERE agent_id = '${enrolled.agentId}'`;
+    expect(await server.query(stored)).toEqual([{ name: 'own' }]);
+    agent.close();
+    await agent.waitForClose();
     await expect.poll(readiness, WAIT).toEqual(READY);
     expect(await mutate()).toBe('OK');
     expect(said.filter((each) => each.includes('DATABASE_'))).toEqual([
