@@ -68,6 +68,17 @@ describe('tokens that the hub does not know', () => {
 });
 
 describe('a valid token', () => {
+  it('is looked up however many come at once from one address, as behind a proxy after a restart', async () => {
+    const tokens = Array.from({ length: 200 }, (_, at) => `valid-token-of-user-${at}`);
+    const hashes = new Set(tokens.map((token) => hashToken(token).toString('hex')));
+    const findViewer = async (hash: Buffer): Promise<Viewer | undefined> =>
+      hashes.has(hash.toString('hex')) ? VIEWER : undefined;
+    const clock = { monotonicMs: () => 0, nowMs: () => 0 };
+    const fresh = new AuthenticationService({ findViewer } as never, clock);
+    const viewers = await Promise.all(tokens.map((token) => fresh.authenticate(bearer(token), 'proxy')));
+    expect(viewers.every((viewer) => viewer === VIEWER)).toBe(true);
+  });
+
   it('uses up nothing of its address, and is looked up once for many at once', async () => {
     for (let times = 0; times < 100; times += 1) {
       nowMs += 11 * 60_000;

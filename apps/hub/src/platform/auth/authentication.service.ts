@@ -6,6 +6,7 @@
  */
 import type { Clock } from '#domain';
 import { Inject, Injectable } from '@nestjs/common';
+import { JobLine } from '../database/job-line.ts';
 import { asJobOwner } from '../database/job-owner.ts';
 import { CLOCK } from '../lifecycle/time-and-ids.ts';
 import { AuthenticationRepository } from './authentication.repository.ts';
@@ -20,6 +21,8 @@ const UNKNOWN_KEPT_MS = 5_000;
 /** A token that was valid within this time is looked up again whatever else comes from its address. */
 const TRUSTED_MS = 10 * 60_000;
 const MAX_KEPT = 10_000;
+/** After a restart every token is looked up: those of a proxy's users all come from one address. */
+const LOOKING = { slots: 1, perOwner: 1, reserved: 0, maxWaiting: 1_000, maxWaitMs: 5_000 };
 
 /** Too many tokens that the hub does not know came from this address. */
 export class TooManyUnknownTokens extends Error {}
@@ -30,6 +33,7 @@ export class AuthenticationService {
   private readonly trusted = new RecentKeys<true>(MAX_KEPT);
   private readonly unknown = new RecentKeys<true>(MAX_KEPT);
   private readonly budget = new UnknownTokenBudget();
+  private readonly line = new JobLine(LOOKING);
   private readonly lookUps = new Map<string, Promise<Viewer | undefined>>();
 
   constructor(
@@ -51,18 +55,36 @@ export class AuthenticationService {
     if (kept || this.unknown.get(key, nowMs)) return kept;
     const underWay = this.lookUps.get(key);
     if (underWay) return underWay;
-    const trusted = source === undefined || this.trusted.get(key, nowMs) === true;
-    if (!trusted && !this.budget.take(source, nowMs)) throw new TooManyUnknownTokens();
-    const lookUp = this.lookUp(key, hash, trusted).finally(() => this.lookUps.delete(key));
+    const isTrusted = source === undefined || this.trusted.get(key, nowMs) === true;
+    const lookUp = isTrusted ? this.lookUp(key, hash, 'tokens') : this.lookUpWithin(source, { key, hash });
     this.lookUps.set(key, lookUp);
-    if (trusted) return lookUp;
-    const giveBack = (): void => this.budget.giveBack(source, this.clock.monotonicMs());
-    lookUp.then((viewer) => viewer && giveBack(), giveBack);
-    return lookUp;
+    return lookUp.finally(() => this.lookUps.delete(key));
   }
 
-  private async lookUp(key: string, hash: Buffer, trusted: boolean): Promise<Viewer | undefined> {
-    const owner = trusted ? 'tokens' : 'unknown tokens';
+  /** One after the other, with turns by address, so that the budget is known before each. */
+  private async lookUpWithin(
+    source: string,
+    { key, hash }: { readonly key: string; readonly hash: Buffer },
+  ): Promise<Viewer | undefined> {
+    this.refuseBeyondBudget(source);
+    const leave = await new Promise<() => void>((done, refuse) => {
+      this.line.enter(source, (error, end) => (error ? refuse(new TooManyUnknownTokens()) : done(end)));
+    });
+    try {
+      this.refuseBeyondBudget(source);
+      const viewer = await this.lookUp(key, hash, 'unknown tokens');
+      if (!viewer) this.budget.noteUnknown(source, this.clock.monotonicMs());
+      return viewer;
+    } finally {
+      leave();
+    }
+  }
+
+  private refuseBeyondBudget(source: string): void {
+    if (!this.budget.mayLookUp(source, this.clock.monotonicMs())) throw new TooManyUnknownTokens();
+  }
+
+  private async lookUp(key: string, hash: Buffer, owner: 'tokens' | 'unknown tokens'): Promise<Viewer | undefined> {
     const viewer = await asJobOwner(owner, () => this.repository.findViewer(hash));
     const nowMs = this.clock.monotonicMs();
     if (viewer) {

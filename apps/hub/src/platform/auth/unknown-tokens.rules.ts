@@ -10,7 +10,7 @@ const PER_SECOND = 1;
 const MAX_SOURCES = 10_000;
 
 interface Used {
-  /** Look-ups that were counted and not yet forgotten. */
+  /** Look-ups that found nothing and are not forgotten yet. */
   readonly count: number;
   readonly atMs: number;
 }
@@ -23,28 +23,22 @@ export class UnknownTokenBudget {
     return this.#used.size;
   }
 
-  /** False: this address has used up its look-ups. True: one is counted. */
-  take(source: string, nowMs: number): boolean {
-    const count = this.#count(source, nowMs);
-    if (count + 1 > BURST) return false;
-    this.#set(source, { count: count + 1, atMs: nowMs });
-    return true;
+  /** False: this address has used up its look-ups. */
+  mayLookUp(source: string, nowMs: number): boolean {
+    return this.#count(source, nowMs) + 1 <= BURST;
   }
 
-  /** The look-up found a valid token, or failed: it does not count. */
-  giveBack(source: string, nowMs: number): void {
-    this.#set(source, { count: Math.max(0, this.#count(source, nowMs) - 1), atMs: nowMs });
+  /** A look-up for this address found nothing. */
+  noteUnknown(source: string, nowMs: number): void {
+    const used = { count: this.#count(source, nowMs) + 1, atMs: nowMs };
+    this.#used.delete(source);
+    this.#used.set(source, used);
+    const [oldest] = this.#used.keys();
+    if (this.#used.size > MAX_SOURCES && oldest !== undefined) this.#used.delete(oldest);
   }
 
   #count(source: string, nowMs: number): number {
     const used = this.#used.get(source);
     return used ? Math.max(0, used.count - ((nowMs - used.atMs) / 1_000) * PER_SECOND) : 0;
-  }
-
-  #set(source: string, used: Used): void {
-    this.#used.delete(source);
-    if (used.count > 0) this.#used.set(source, used);
-    const [oldest] = this.#used.keys();
-    if (this.#used.size > MAX_SOURCES && oldest !== undefined) this.#used.delete(oldest);
   }
 }

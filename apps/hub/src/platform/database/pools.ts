@@ -63,7 +63,7 @@ const shareAccess = (slots: number): JobLimits => ({
   slots,
   perOwner: Math.max(1, slots - 2),
   reserved: 0,
-  maxWaiting: 200,
+  maxWaiting: 2_000,
   maxWaitMs: READ_TIMEOUT_MS,
 });
 
