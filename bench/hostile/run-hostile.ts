@@ -9,6 +9,7 @@ import { buildHub } from '../../tools/build/build-all.ts';
 import { startHub, type HubProcess } from '../../tools/fleet/hub-process.ts';
 import { asBenchRow, type BenchFigure, type BenchRow } from '../bench-row.ts';
 import { measureStrangers } from './measure-strangers.ts';
+import { measureViewers } from './measure-viewers.ts';
 
 const MEASURES: readonly ((hub: HubProcess) => Promise<BenchFigure[]>)[] = [measureStrangers];
 
@@ -19,7 +20,7 @@ export async function runHostile(): Promise<BenchRow[]> {
   try {
     const rows: BenchRow[] = [];
     for (const measure of MEASURES) rows.push(...(await measure(hub)).map(asBenchRow));
-    return rows;
+    return [...rows, ...(await measureViewers((line) => console.error(line))).map(asBenchRow)];
   } finally {
     await hub.stop();
     await rm(dataDir, { recursive: true, force: true });
