@@ -14,7 +14,7 @@ describe('the configuration of the agent', () => {
         protectedNamespaces: [],
         imageRegistries: ['docker.io/library/redis', 'docker.io/valkey/valkey'],
         priorityClasses: [],
-        maxRedisClusters: 1_000,
+        maxRedisClusters: 5_000,
         acceptDeletes: true,
         maxDeletes: 3,
         maxDestructiveChanges: 3,

@@ -41,7 +41,7 @@ const environmentSchema = v.strictObject({
   ATOLL_PROTECTED_NAMESPACES: v.optional(list, ''),
   ATOLL_ALLOWED_IMAGE_REGISTRIES: v.optional(list, ENGINE_REPOSITORIES.join(',')),
   ATOLL_ALLOWED_PRIORITY_CLASSES: v.optional(list, ''),
-  ATOLL_MAX_REDIS_CLUSTERS: v.optional(count, '1000'),
+  ATOLL_MAX_REDIS_CLUSTERS: v.optional(count, '5000'),
   ATOLL_ACCEPT_DELETES: v.optional(flag, 'true'),
   ATOLL_MAX_DELETES: v.optional(count, '3'),
   ATOLL_MAX_DESTRUCTIVE_CHANGES: v.optional(count, '3'),
