@@ -172,6 +172,8 @@ export class MachineHub {
       desired: this.#desired,
       turns: this.#turns,
       nowMs: () => Date.now(),
+      // The machine moves one clock.
+      monotonicMs: () => Date.now(),
       onSettled: () => undefined,
       onFailure: (error) => (this.failure ??= error),
       onFenced: () => void connection.session.endFenced(),

@@ -66,7 +66,8 @@ async function startOn(databaseUrl: string): Promise<Tried> {
 }
 
 describe('a hub whose PostgreSQL is followed by a standby', () => {
-  let [files, copied]: string[] = ['', ''];
+  let files = '';
+  let copied = '';
   let primary: PostgresServer;
   let standby: PostgresServer;
   beforeAll(async () => {

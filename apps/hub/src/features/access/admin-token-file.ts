@@ -4,6 +4,7 @@
  */
 import { chown, link, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { ownValue } from '#domain';
 import { ConfigError, type HubConfig } from '../../platform/config/hub-config.ts';
 import { parseAdminToken } from './parse-admin-token.rules.ts';
 
@@ -31,7 +32,7 @@ export async function readAdminToken(config: HubConfig): Promise<string | undefi
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' && !isConfigured) return undefined;
-    const problem = UNREADABLE[code ?? ''];
+    const problem = ownValue(UNREADABLE, code ?? '');
     throw problem === undefined ? error : refuse(problem);
   }
 }

@@ -164,8 +164,7 @@ function toConfig(env: v.InferOutput<typeof environmentSchema>): HubConfig {
       api: env.ATOLL_DATABASE_API_CONNECTIONS,
       access: env.ATOLL_DATABASE_ACCESS_CONNECTIONS,
     },
-    ...(env.DATABASE_URL && { databaseUrl: env.DATABASE_URL }),
-    ...(env.ATOLL_DATABASE_BUDGET && { databaseBudgetBytes: env.ATOLL_DATABASE_BUDGET }),
+    ...toDatabase(env),
     ...(env.ATOLL_PUBLIC_API_ADDRESS && { publicApiAddress: env.ATOLL_PUBLIC_API_ADDRESS }),
     ...(env.ATOLL_TRUSTED_PROXIES && { trustedProxies: env.ATOLL_TRUSTED_PROXIES }),
     ...(tlsFiles && { tlsFiles }),
@@ -175,6 +174,11 @@ function toConfig(env: v.InferOutput<typeof environmentSchema>): HubConfig {
     ...(env.ATOLL_REPLICA_NAME && { replicaName: env.ATOLL_REPLICA_NAME }),
   };
 }
+
+const toDatabase = (env: v.InferOutput<typeof environmentSchema>): Partial<HubConfig> => ({
+  ...(env.DATABASE_URL && { databaseUrl: env.DATABASE_URL }),
+  ...(env.ATOLL_DATABASE_BUDGET && { databaseBudgetBytes: env.ATOLL_DATABASE_BUDGET }),
+});
 
 function toTlsFiles(env: v.InferOutput<typeof environmentSchema>): TlsFiles | undefined {
   const { ATOLL_TLS_CERT_FILE: certFile, ATOLL_TLS_KEY_FILE: keyFile, ATOLL_TLS_CA_FILE: caFile } = env;

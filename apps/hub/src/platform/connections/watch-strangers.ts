@@ -4,7 +4,7 @@
  * without a token, not one that was upgraded and then says nothing. Node's own limits count from request to request, and
  * end with an upgrade. A connection stays once a valid token came on it, whatever comes later.
  */
-import type { Server } from 'node:https';
+import type { Server } from 'node:net';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 

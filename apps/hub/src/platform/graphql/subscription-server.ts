@@ -7,7 +7,7 @@ import { GraphQLSchemaHost } from '@nestjs/graphql';
 import type { ExecutionArgs, ExecutionResult, GraphQLError } from 'graphql';
 import { type Context, GRAPHQL_TRANSPORT_WS_PROTOCOL, makeServer, type SubscribePayload } from 'graphql-ws';
 import type { IncomingMessage } from 'node:http';
-import type { Server } from 'node:https';
+import type { Server } from 'node:net';
 import type { BlockList } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Logger } from 'pino';
@@ -28,8 +28,8 @@ import type { RequestContext } from './request-context.ts';
 import { CLOSE, SubscriptionPeer } from './subscription-peer.ts';
 
 const FIRST_FRAME_MS = 10_000;
-/** Of a peer that does not answer a close frame. */
-const CLOSE_MS = 1_000;
+/** In ms, for a peer that does not answer a close frame. `ws` takes it, its types do not name it. */
+const CLOSES_WITHIN = { closeTimeout: 1_000 };
 const MAX_FRAME_BYTES = 64 * 1024;
 /** Clients send each message as one frame. Of fragments each costs far more here than the byte that it may bring. */
 const MAX_FRAGMENTS = 32;
@@ -54,12 +54,12 @@ export class SubscriptionServer implements BeforeApplicationShutdown {
   readonly #trusted: BlockList;
   readonly #format: ReturnType<typeof makeErrorFormatter>;
   readonly #webSockets = new WebSocketServer({
+    ...CLOSES_WITHIN,
     noServer: true,
     maxPayload: MAX_FRAME_BYTES,
     maxFragments: MAX_FRAGMENTS,
     maxBufferedChunks: MAX_CHUNKS,
     perMessageDeflate: false,
-    closeTimeout: CLOSE_MS,
     // Answered by SubscriptionPeer, which looks how much waits unread.
     autoPong: false,
     handleProtocols: (offered) => (offered.has(GRAPHQL_TRANSPORT_WS_PROTOCOL) ? GRAPHQL_TRANSPORT_WS_PROTOCOL : false),
