@@ -203,7 +203,8 @@ describe('a hub whose PostgreSQL', () => {
   );
 
   it('runs out of memory says so, and goes on when it has some', async () => {
-    const { readiness, mutate } = await startOn(server.url());
+    await server.query('CREATE DATABASE memory', 'postgres');
+    const { readiness, mutate } = await startOn(server.url('memory'));
     // The memory that all connections share for their locks, taken by one of them until it ends.
     const greedy = new pg.Client({ connectionString: server.url() });
     await greedy.connect();
@@ -217,7 +218,8 @@ describe('a hub whose PostgreSQL', () => {
   }, 60_000);
 
   it('gives one caller an error of the whole server stays ready: the others are served', async () => {
-    const { hub, readiness, mutate } = await startOn(server.url());
+    await server.query('CREATE DATABASE caller', 'postgres');
+    const { hub, readiness, mutate } = await startOn(server.url('caller'));
     const raise = (code: string): Promise<unknown> =>
       hub.runtime.dataSource.query(`DO $$ BEGIN RAISE SQLSTATE '${code}'; END $$`);
     for (const code of ['53100', '53200', '53400', '58030', 'XX001']) {

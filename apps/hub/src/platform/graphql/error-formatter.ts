@@ -63,12 +63,15 @@ function explainError(error: GraphQLError, requestId: string, log: ErrorLog): Ex
     return invalid.map((each) => show(each instanceof GraphQLError ? each : error, invalidBy(each), requestId));
   }
   if (isAboutRequest(error, cause)) return [show(error, { code: 'BAD_REQUEST', message: error.message }, requestId)];
-  // A coercion error of a variable has neither a cause nor a path; a resolver's failure has at least one of them.
-  if (!cause && !error.path) return [show(error, invalidBy(error), requestId)];
+  if (isCoercion(error)) return [show(error, invalidBy(error), requestId)];
   const failure = explainFailure(cause ?? error, requestId);
   log.error({ requestId, path: error.path, err: cause ?? error, ...about(failure) }, `request failed: ${failure.code}`);
   return [show(error, failure, requestId)];
 }
+
+/** Of a variable: it has no path, as a resolver's failure has, and its cause is GraphQL's own or is not there. */
+const isCoercion = ({ path, originalError }: GraphQLError): boolean =>
+  path === undefined && (originalError === undefined || originalError instanceof GraphQLError);
 
 const invalidBy = ({ message }: Error): Failure => ({ code: 'GRAPHQL_VALIDATION_FAILED', message });
 
