@@ -15,7 +15,7 @@ export const agentLimits = (changes: Partial<TestLimits> = {}): TestLimits => ({
   protectedNamespaces: [],
   imageRegistries: ['*'],
   priorityClasses: [],
-  maxRedisClusters: 1_000,
+  maxRedisClusters: 5_000,
   acceptDeletes: true,
   maxDeletes: 3,
   maxDestructiveChanges: 3,

@@ -32,7 +32,7 @@ describe('enrolment', () => {
   it('of one Kubernetes cluster twice, approved at once, gives one of them and refuses the other', async () => {
     const twins = await Promise.all([enrol(hub), enrol(hub)]);
     for (const { token } of twins) {
-      const agent = await TestAgent.connect(hub, createIdentity('kubeSystemUid:the same'));
+      const agent = await TestAgent.connect(hub, createIdentity('kubeSystemUid:the-same'));
       agent.enrol(token);
       await agent.next('EnrolPending');
       agent.close();
