@@ -60,7 +60,7 @@ export const mapOf = <Value>(value: v.GenericSchema<unknown, Value>): v.CustomSc
       Object.entries(given).every(([name, each]) => v.is(shortText, name) && v.is(value, each)),
     'not an object of such values',
   );
-export const numbers = mapOf(v.pipe(v.number(), v.finite()));
+export const numbers = mapOf(v.pipe(v.number(), v.finite(), v.check(isShortNumber, 'a number with too many digits')));
 
 /** Of one object; an agent of today tells about ten. */
 const MAX_GUEST_NUMBERS = 256;
@@ -116,7 +116,17 @@ export const foreignField: v.GenericSchema<unknown, ForeignField> = v.object({
   liveValue: v.exactOptional(v.string()),
 });
 
+/**
+ * PostgreSQL's jsonb writes every digit of a number: 1e300 takes 301 bytes. A few kilobytes of such numbers would be
+ * megabytes for each reader. Nothing in Kubernetes or Redis has one.
+ */
+function isShortNumber(value: number): boolean {
+  const size = Math.abs(value);
+  return size === 0 || (size >= 1e-18 && size < 1e21);
+}
+
 function isShallow(value: unknown, depth: number): boolean {
+  if (typeof value === 'number') return isShortNumber(value);
   if (typeof value !== 'object' || value === null) return true;
   if (depth === 0) return false;
   return Object.values(value).every((inner) => isShallow(inner, depth - 1));

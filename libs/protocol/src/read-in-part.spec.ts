@@ -93,6 +93,18 @@ describe('a status that a hub cannot read as it is', () => {
     expect(items[0]?.conditions[0]?.message).toHaveLength(65_536);
   });
 
+  it.each([
+    ['details', { details: { status: { many: [1, 1e300] } } }],
+    ['liveSpec', { liveSpec: { mode: 'Standalone', replicas: 1e21 } }],
+    ['numbers', { numbers: { usedMemoryBytes: 1e-300 } }],
+  ])('goes on without %s of numbers that the database would write with hundreds of digits', (field, more) => {
+    const { message, partlyRead } = read('StatusBatch', { counter: 0, items: [item('a', more)] });
+    expect(partlyRead).toMatchObject([{ name: 'a', fields: [field], kept: true }]);
+    expect((message.payload as { items: object[] }).items[0]).not.toHaveProperty(field);
+    const short = { details: { status: { many: [0, -1e20, 1e-17] } } };
+    expect(read('StatusBatch', { counter: 0, items: [item('a', short)] }).partlyRead).toEqual([]);
+  });
+
   it('is left out when nobody knows whose it is, and named', () => {
     const { items, partlyRead } = readStatus(item('a', { uid: LONG }), item('b'), {}, item('', {}));
     expect(items.map(({ name }) => name)).toEqual(['b']);

@@ -271,6 +271,22 @@ describe('what one agent may cost', () => {
     agent.close();
   }, 60_000);
 
+  it.each(['Whatever', 'Heartbeat'])(
+    'is a pace of bytes: a flood of large frames of type %s waits unread, and its session goes on',
+    async (type) => {
+      const { agent } = await openSession(hub, await enrolAgent(hub));
+      const before = await readWaits();
+      const junk = 'x'.repeat(500_000);
+      for (let at = 0; at < 52; at += 1) agent.send(type as 'Heartbeat', { inventory: 'SYNCED', junk } as never);
+      agent.send('StatusBatch', { counter: 0, items: [] });
+      await expect.poll(readWaits, WAIT).toBeGreaterThan(before);
+      expect(await agent.next('StatusAck', 20_000)).toMatchObject({ counter: 0 });
+      expect(agent.closeCode).toBeUndefined();
+      agent.close();
+    },
+    60_000,
+  );
+
   it('is a pace of frames: a flood of heartbeats waits, its session goes on, and another agent is heard', async () => {
     const [hostile, honest] = [await enrolAgent(hub), await enrolAgent(hub)];
     const own = await want(hub, honest, 'paced');

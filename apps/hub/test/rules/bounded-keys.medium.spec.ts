@@ -2,6 +2,7 @@
 import { expect, it } from 'vitest';
 
 import { BoundedKeys1764660000000 } from '../../../../migrations/1764660000000-bounded-keys.ts';
+import { fillChain } from '../../src/features/audit/chain/fill-chain.ts';
 import { enrolAgent, want } from '../link-fixture.ts';
 import { createTestDatabase, startTestHub } from '../start-test-hub.ts';
 
@@ -35,6 +36,31 @@ it('what an agent of before told in too many bytes is put right, counts agree, a
     await expect(
       runner.query('UPDATE rollup_entry SET phase = $2 WHERE hub_uid = $1', [hubUid, long]),
     ).rejects.toMatchObject({ driverError: { code: '23514', constraint: 'rollup_entry_phase_bytes' } });
+  } finally {
+    await runner.release();
+    await hub.close();
+  }
+});
+
+it('what the release before took stays workable: an audit row gets its place in the chain, a member cluster its next state', async () => {
+  const hub = await startTestHub(await createTestDatabase());
+  const { dataSource } = hub.runtime;
+  const runner = dataSource.createQueryRunner();
+  try {
+    const enrolled = await enrolAgent(hub);
+    await new BoundedKeys1764660000000().down(runner);
+    await runner.query('ALTER TABLE audit DISABLE TRIGGER ALL');
+    await runner.query(
+      `INSERT INTO audit (at, principal, action, target, result) VALUES (now(), 'viewer', 'enrolMemberCluster', repeat('a', 4000), 'REFUSED')`,
+    );
+    await runner.query(`UPDATE member_cluster SET fingerprint = repeat('語', 512) WHERE id = $1`, [
+      enrolled.memberClusterId,
+    ]);
+    await new BoundedKeys1764660000000().up(runner);
+    await runner.query('ALTER TABLE audit ENABLE ALWAYS TRIGGER audit_keep_row, ENABLE ALWAYS TRIGGER audit_refuse');
+    await runner.query(`UPDATE member_cluster SET state = 'FORGOTTEN' WHERE id = $1`, [enrolled.memberClusterId]);
+    await dataSource.transaction((tx) => fillChain(tx, 1_000));
+    expect(await runner.query('SELECT count(*)::int AS left FROM audit WHERE chain_no IS NULL')).toEqual([{ left: 0 }]);
   } finally {
     await runner.release();
     await hub.close();

@@ -16,7 +16,7 @@ import { EnrolmentRepository } from './sessions/enrolment.repository.ts';
 import { EventIngest } from './status/event-ingest.ts';
 import { EventRepository } from './status/event.repository.ts';
 import { FleetWorkers } from './fleet-workers.ts';
-import { FRAMES, FrameBudgets, HELLOS } from './connections/frame-budget.ts';
+import { BYTES, FRAMES, FrameBudgets, HELLOS } from './connections/frame-budget.ts';
 import { HandshakeService } from './sessions/handshake.service.ts';
 import { OverLimitTeller } from './status/over-limit-teller.ts';
 import { PersonWatch } from './person-watch.ts';
@@ -75,6 +75,7 @@ function createLinkParts(
     }),
     turns: new Turns(Math.max(1, Math.floor(poolSize * SHARE_OF_TURNS))),
     frameBudgets: new FrameBudgets(FRAMES),
+    byteBudgets: new FrameBudgets(BYTES),
     overLimit,
     metrics,
     clock,

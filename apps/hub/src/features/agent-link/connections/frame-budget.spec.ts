@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { costOf, FRAMES, FrameBudgets, takeTokens } from './frame-budget.ts';
+import { BYTES, costOf, FRAMES, FrameBudgets, takeTokens } from './frame-budget.ts';
 
 const size = { perSecond: 10, burst: 5 };
 
@@ -14,6 +14,11 @@ describe('what a frame costs', () => {
     ['EventBatch', { items: [] }, 1],
   ])('a %s of %j', (type, payload, cost) => {
     expect(costOf({ type, nonce: 'a', payload } as never)).toBe(cost);
+  });
+
+  it('lets an agent tell 20 MiB of objects at once', () => {
+    expect(takeTokens(undefined, BYTES, { cost: 20 * 2 ** 20, nowMs: 0 }).waitMs).toBe(0);
+    expect(takeTokens({ tokens: 0, atMs: 0 }, BYTES, { cost: 800 * 1024, nowMs: 0 }).waitMs).toBe(1_000);
   });
 
   it('lets an agent of 5,000 objects ack and tell all of them at once', () => {

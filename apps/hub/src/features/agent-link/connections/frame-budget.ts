@@ -16,6 +16,11 @@ export interface BucketSize {
 
 /** Tokens. An honest agent of 5,000 objects tells all of them for 500, and changes of some hundred a second for some ten. */
 export const FRAMES: BucketSize = { perSecond: 200, burst: 1_000 };
+/**
+ * Bytes, before a frame is read: one that cannot be read costs as much as any other of its size, and what is stored again and
+ * again fills a disk with what was there before. At once: all objects of an agent twice, as after it was away.
+ */
+export const BYTES: BucketSize = { perSecond: 800 * 1024, burst: 24 * 1024 * 1024 };
 /** Hellos of one agent, over its connections. Each may begin with an inventory, which writes a line of the log for every object. */
 export const HELLOS: BucketSize = { perSecond: 1, burst: 300 };
 /** Frames of a peer before its session: an Enrol is asked again every 15 s. */
@@ -25,7 +30,7 @@ const KEY_COST = 100;
 /** Each item may be a row and a line of the log of changes. */
 const ITEMS_PER_TOKEN = 10;
 
-/** What reading a frame costs, in tokens. */
+/** What a frame costs, in tokens of FRAMES. */
 export function costOf({ type, payload }: AgentMessage): number {
   switch (type) {
     case 'KeyRotation':

@@ -4,10 +4,10 @@
  */
 import type { AgentMessage } from '#protocol';
 
-import { type Bucket, costOf, HANDSHAKES, takeTokens } from './frame-budget.ts';
+import { type Bucket, costOf, type FrameBudgets, HANDSHAKES, takeTokens } from './frame-budget.ts';
 import type { LinkParts } from './link-parts.ts';
 
-export type FramePaceParts = Pick<LinkParts, 'frameBudgets' | 'overLimit' | 'clock'>;
+export type FramePaceParts = Pick<LinkParts, 'frameBudgets' | 'byteBudgets' | 'overLimit' | 'clock'>;
 
 export class FramePace {
   readonly #parts: FramePaceParts;
@@ -18,9 +18,19 @@ export class FramePace {
     this.#parts = parts;
   }
 
+  /** Resolves when a frame of this size may be read, or after `close`. Before a session frames are few and small anyway. */
+  async takeBytes(bytes: number, agentId: string): Promise<void> {
+    await this.#wait(this.#takeOf(this.#parts.byteBudgets, agentId, bytes));
+  }
+
   /** Resolves when the frame may be worked on, or after `close`. */
   async take(message: AgentMessage, agentId: string | undefined): Promise<void> {
-    const waitMs = agentId === undefined ? this.#takeHandshake() : this.#takeOf(agentId, costOf(message));
+    const { frameBudgets } = this.#parts;
+    const cost = costOf(message);
+    await this.#wait(agentId === undefined ? this.#takeHandshake() : this.#takeOf(frameBudgets, agentId, cost));
+  }
+
+  async #wait(waitMs: number): Promise<void> {
     if (waitMs <= 0) return;
     let timer: NodeJS.Timeout | undefined;
     const due = new Promise<void>((done) => (timer = setTimeout(done, waitMs)));
@@ -42,9 +52,9 @@ export class FramePace {
     return waitMs;
   }
 
-  #takeOf(agentId: string, cost: number): number {
-    const { frameBudgets, overLimit, clock } = this.#parts;
-    const waitMs = frameBudgets.take(agentId, cost, clock.monotonicMs());
+  #takeOf(budgets: FrameBudgets, agentId: string, cost: number): number {
+    const { overLimit, clock } = this.#parts;
+    const waitMs = budgets.take(agentId, cost, clock.monotonicMs());
     if (waitMs > 0) overLimit.note(agentId, 'FRAMES');
     return waitMs;
   }

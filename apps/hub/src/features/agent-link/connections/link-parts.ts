@@ -32,6 +32,7 @@ export interface LinkParts {
   readonly turns: Turns;
   /** How fast each agent is read. */
   readonly frameBudgets: FrameBudgets;
+  readonly byteBudgets: FrameBudgets;
   readonly overLimit: OverLimitTeller;
   readonly metrics: Metrics;
   readonly clock: Clock;
