@@ -129,9 +129,8 @@ export class AgentConnection {
     if (!this.#parts.peer.isOpen) return;
     // Before Welcome such a frame is refused unread.
     if (this.#session) {
-      const bytes = typeof data === 'string' ? Buffer.byteLength(data, 'utf8') : data.byteLength;
-      await this.#largeFrames.take(bytes);
-      await this.#pace.takeBytes(bytes, this.#session.agentId);
+      await this.#largeFrames.take(data);
+      await this.#pace.takeBytes(data, this.#session.agentId);
       if (!this.#parts.peer.isOpen) return;
     }
     const maxBytes = this.#session ? MAX_TOLERATED_FRAME_BYTES : MAX_HANDSHAKE_FRAME_BYTES;

@@ -2,9 +2,10 @@
  * Lets the frames of one connection through at the pace of frame-budget.ts: those of a session by their agent, those before
  * it by the connection. A frame that is early waits, and all behind it, in the socket of whoever sent it.
  */
-import type { AgentMessage } from '#protocol';
+import type { AgentMessage, FrameData } from '#protocol';
 
 import { type Bucket, costOf, type FrameBudgets, HANDSHAKES, takeTokens } from './frame-budget.ts';
+import { bytesOf } from './large-frame-turn.ts';
 import type { LinkParts } from './link-parts.ts';
 
 export type FramePaceParts = Pick<LinkParts, 'frameBudgets' | 'byteBudgets' | 'overLimit' | 'clock'>;
@@ -19,8 +20,8 @@ export class FramePace {
   }
 
   /** Resolves when a frame of this size may be read, or after `close`. Before a session frames are few and small anyway. */
-  async takeBytes(bytes: number, agentId: string): Promise<void> {
-    await this.#wait(this.#takeOf(this.#parts.byteBudgets, agentId, bytes));
+  async takeBytes(data: FrameData, agentId: string): Promise<void> {
+    await this.#wait(this.#takeOf(this.#parts.byteBudgets, agentId, bytesOf(data)));
   }
 
   /** Resolves when the frame may be worked on, or after `close`. */

@@ -15,7 +15,8 @@ beforeEach(() => {
 });
 afterEach(() => void vi.useRealTimers());
 
-const take = (name: string, bytes: number): Promise<void> => turn.take(bytes).then(() => void read.push(name));
+const take = (name: string, bytes: number): Promise<void> =>
+  turn.take(Buffer.alloc(bytes)).then(() => void read.push(name));
 
 describe('a frame that is larger than allowed', () => {
   it('is read at once when it is the first for a while, as all others are', async () => {

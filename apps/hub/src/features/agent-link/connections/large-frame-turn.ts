@@ -4,9 +4,12 @@
  * hub to itself. The frame waits, and all that this agent sends behind it, in its own socket. It is neither dropped nor
  * does it end the session: an old agent with two large objects would come back and send both again, for ever.
  */
-import { MAX_FRAME_BYTES } from '#protocol';
+import { type FrameData, MAX_FRAME_BYTES } from '#protocol';
 
 const PAUSE_MS = 5_000;
+
+export const bytesOf = (data: FrameData): number =>
+  typeof data === 'string' ? Buffer.byteLength(data, 'utf8') : data.byteLength;
 
 export interface LargeFrameParts {
   readonly monotonicMs: () => number;
@@ -23,9 +26,9 @@ export class LargeFrameTurn {
     this.#parts = parts;
   }
 
-  /** Resolves when a frame of so many bytes may be read, or after `close`. */
-  async take(bytes: number): Promise<void> {
-    if (bytes <= MAX_FRAME_BYTES) return;
+  /** Resolves when the frame may be read, or after `close`. */
+  async take(data: FrameData): Promise<void> {
+    if (bytesOf(data) <= MAX_FRAME_BYTES) return;
     const pauseMs = Math.ceil(this.#nextAtMs - this.#parts.monotonicMs());
     if (pauseMs > 0) await this.#wait(pauseMs);
     this.#nextAtMs = this.#parts.monotonicMs() + PAUSE_MS;
