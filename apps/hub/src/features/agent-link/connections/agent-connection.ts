@@ -126,13 +126,12 @@ export class AgentConnection {
   }
 
   async #work(data: FrameData): Promise<void> {
-    if (!this.#parts.peer.isOpen) return;
-    // Before Welcome such a frame is refused unread.
-    if (this.#session) {
+    // Before Welcome a large frame is refused unread.
+    if (this.#session && this.#parts.peer.isOpen) {
       await this.#largeFrames.take(data);
       await this.#pace.takeBytes(data, this.#session.agentId);
-      if (!this.#parts.peer.isOpen) return;
     }
+    if (!this.#parts.peer.isOpen) return;
     const maxBytes = this.#session ? MAX_TOLERATED_FRAME_BYTES : MAX_HANDSHAKE_FRAME_BYTES;
     const parsed = this.#parts.peer.dialect.parseAgentFrame(data, maxBytes);
     if (!parsed.ok) return this.#refuseFrame(parsed.error);
